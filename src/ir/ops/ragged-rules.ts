@@ -1,0 +1,103 @@
+/** The ways in which valid extents pass ops, shared by the definitions. */
+
+import type { RaggedContext, RaggedRule, ValidExtents } from '../define-op.js';
+import type { Value } from '../value.js';
+
+const shapeOf = (v: Value): readonly number[] => (v.type.kind === 'tile' ? v.type.shape : []);
+
+const isRagged = <E>(extents: ValidExtents<E>): boolean => extents.some((e) => e !== undefined);
+
+/** Axis by axis, the intersection of several extents. */
+export function meetAll<E>(context: RaggedContext<E>, extents: readonly ValidExtents<E>[]): ValidExtents<E> {
+  return extents.reduce((a, b) => a.map((e, axis) => context.meet(e, b[axis])));
+}
+
+/** Elementwise: the intersection of all operands' extents. */
+export const raggedElementwise: RaggedRule<unknown, unknown> = (op, context) => {
+  const tiles = Object.values(op.operands as Record<string, Value | undefined>).filter((v) => v !== undefined);
+  return [
+    meetAll(
+      context,
+      tiles.map((v) => context.extentsOf(v)),
+    ),
+  ];
+};
+
+/** An axis that a broadcast makes is full; the others keep their extent. Axes align at the end, as in NumPy. */
+export const raggedBroadcast: RaggedRule<unknown, unknown> = (op, context) => {
+  const input = (op.operands as { input: Value }).input;
+  const from = shapeOf(input);
+  const to = shapeOf(op.results[0]!);
+  const extents = context.extentsOf(input);
+  return [
+    to.map((n, axis) => {
+      const source = axis - (to.length - from.length);
+      return source >= 0 && from[source] === n ? extents[source] : undefined;
+    }),
+  ];
+};
+
+/** Which axis of the input each axis of the result is, where a reshape only adds or drops axes of extent 1. */
+export function unitReshapeAxes(from: readonly number[], to: readonly number[]): (number | undefined)[] | undefined {
+  const kept = from.map((n, axis) => ({ n, axis })).filter(({ n }) => n !== 1);
+  const axes = to.map((n) => (n === 1 ? undefined : kept.shift()));
+  const fits = kept.length === 0 && axes.every((a, i) => (a === undefined ? to[i] === 1 : a.n === to[i]));
+  return fits ? axes.map((a) => a?.axis) : undefined;
+}
+
+/** A reshape may add and drop axes of extent 1; one that merges or splits a ragged axis is refused. */
+export const raggedReshape: RaggedRule<unknown, unknown> = (op, context) => {
+  const input = (op.operands as { input: Value }).input;
+  const extents = context.extentsOf(input);
+  const to = shapeOf(op.results[0]!);
+  if (!isRagged(extents)) return [to.map(() => undefined)];
+  const axes = unitReshapeAxes(shapeOf(input), to);
+  if (!axes) {
+    context.refuse('a reshape across a ragged axis; make the tile full with pad(value) first');
+    return [to.map(() => undefined)];
+  }
+  return [axes.map((axis) => (axis === undefined ? undefined : extents[axis]))];
+};
+
+export const raggedTranspose: RaggedRule<unknown, unknown> = (op, context) => {
+  const extents = context.extentsOf((op.operands as { input: Value }).input);
+  return [(op.attrs as { permutation: readonly number[] }).permutation.map((axis) => extents[axis])];
+};
+
+/** The reduced axis goes; what lay beyond its extent has been neutralised. */
+export const raggedReduce: RaggedRule<unknown, unknown> = (op, context) => {
+  const extents = context.extentsOf((op.operands as { input: Value }).input);
+  const { axis } = op.attrs as { axis: number };
+  return [extents.filter((_, i) => i !== axis)];
+};
+
+/** Rows of `a` and columns of `b` (and the batch axes of both) keep their extents; the contracted axis is neutralised on both sides. */
+export const raggedDot: RaggedRule<unknown, unknown> = (op, context) => {
+  const { a, b, acc } = op.operands as { a: Value; b: Value; acc?: Value };
+  const [left, right] = [context.extentsOf(a), context.extentsOf(b)];
+  const rank = left.length;
+  const product = left.map((e, axis) =>
+    axis === rank - 1 ? right[axis] : axis === rank - 2 ? e : context.meet(e, right[axis]),
+  );
+  return [acc ? meetAll(context, [product, context.extentsOf(acc)]) : product];
+};
+
+/** A load is valid up to the extents that it states; a constant extent of the whole axis is no bound. */
+export const raggedLoad: RaggedRule<unknown, unknown> = (op, context) => {
+  const valid = (op.operands as { valid?: readonly Value[] }).valid ?? [];
+  return [shapeOf(op.results[0]!).map((_, axis) => (valid[axis] ? context.stated(valid[axis]) : undefined))];
+};
+
+/** Ops addressed element by element: the intersection of the index tiles' (and the value's) extents. */
+export const raggedIndexed: RaggedRule<unknown, unknown> = (op, context) => {
+  const { index = [], value } = op.operands as { index?: readonly Value[]; value?: Value };
+  const tiles = value ? [...index, value] : index;
+  return op.results.length === 0
+    ? []
+    : [
+        meetAll(
+          context,
+          tiles.map((v) => context.extentsOf(v)),
+        ),
+      ];
+};
