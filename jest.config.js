@@ -1,5 +1,6 @@
 export default {
   testEnvironment: 'node',
+  reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -1,0 +1,55 @@
+import {
+  all,
+  array,
+  bf16,
+  blockProgram,
+  cdiv,
+  choice,
+  dim,
+  type DotPrecision,
+  dot,
+  ds,
+  dtypes,
+  f16,
+  f32,
+  grid,
+  kernel,
+  loop,
+  zeros,
+} from 'tilewright';
+
+/**
+ * c[m, n] = a[m, k] · b[k, n], products summed in f32.
+ * Each program makes one bm × bn block of c from a row of blocks of a and a column of blocks of b.
+ */
+export const matmul = kernel(
+  'matmul',
+  {
+    dtype: dtypes(f32, f16, bf16),
+    bm: choice([128, 64]),
+    bn: choice([128, 64]),
+    bk: choice([64, 128]),
+    precision: choice<DotPrecision>(['ieee', 'tf32']),
+  },
+  ({ dtype, bm, bn, bk, precision }) => {
+    const [m, n, k] = [dim('m'), dim('n'), dim('k')];
+    const g = grid({ m: cdiv(m, bm), n: cdiv(n, bn) });
+    return blockProgram(
+      {
+        grid: g,
+        inputs: {
+          a: array(dtype, [m, k]).block([bm, k], [g.m, 0]),
+          b: array(dtype, [k, n]).block([k, bn], [0, g.n]),
+        },
+        outputs: { c: array(dtype, [m, n]).block([bm, bn], [g.m, g.n]) },
+      },
+      ({ a, b, c }) => {
+        const acc = loop({ to: cdiv(k, bk), carry: zeros(f32, [bm, bn]) }, (i, acc) => {
+          const depth = ds(i.mul(bk), bk);
+          return acc.add(dot(a.at(all, depth).load(), b.at(depth, all).load(), { precision }));
+        });
+        c.store(acc.to(dtype));
+      },
+    );
+  },
+);

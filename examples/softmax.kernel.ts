@@ -1,0 +1,16 @@
+import { array, bf16, blockProgram, dim, dtypes, f16, f32, grid, kernel, squeezed } from 'tilewright';
+
+/**
+ * y[m, n] = softmax of each row of x[m, n]: exp(x - max) / sum(exp(x - max)).
+ * One program takes one row; `block` is at least n. Elements past n take no part in max and sum.
+ */
+export const softmax = kernel('softmax', { dtype: dtypes(f32, f16, bf16), block: 1024 }, ({ dtype, block }) => {
+  const [m, n] = [dim('m'), dim('n', { max: block })];
+  const g = grid({ row: m });
+  const row = array(dtype, [m, n]).block([squeezed, block], [g.row, 0]);
+  return blockProgram({ grid: g, inputs: { x: row }, outputs: { y: row } }, ({ x, y }) => {
+    const v = x.load().to(f32);
+    const e = v.sub(v.max(0)).exp();
+    y.store(e.div(e.sum(0)).to(dtype));
+  });
+});
