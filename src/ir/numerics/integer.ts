@@ -1,0 +1,54 @@
+/**
+ * Integer division and shifts as `semantics.md` fixes them. Results may lie outside of the dtype; storing them in its
+ * register array wraps. Division by zero gives 0 (unspecified to users, but the same everywhere in this package).
+ */
+
+import type { DType } from '../dtypes.js';
+
+export const div = (a: number, b: number): number => (b === 0 ? 0 : Math.trunc(a / b));
+export const rem = (a: number, b: number): number => (b === 0 ? 0 : a % b);
+export const floorDiv = (a: number, b: number): number => (b === 0 ? 0 : Math.floor(a / b));
+export const mod = (a: number, b: number): number => (b === 0 ? 0 : a - b * Math.floor(a / b));
+export const cdiv = (a: number, b: number): number => (b === 0 ? 0 : Math.ceil(a / b));
+
+export const wideDiv = (a: bigint, b: bigint): bigint => (b === 0n ? 0n : a / b);
+export const wideRem = (a: bigint, b: bigint): bigint => (b === 0n ? 0n : a % b);
+
+export function wideFloorDiv(a: bigint, b: bigint): bigint {
+  if (b === 0n) return 0n;
+  const q = a / b;
+  return a % b !== 0n && a < 0n !== b < 0n ? q - 1n : q;
+}
+
+export const wideMod = (a: bigint, b: bigint): bigint => (b === 0n ? 0n : a - b * wideFloorDiv(a, b));
+
+export function wideCdiv(a: bigint, b: bigint): bigint {
+  if (b === 0n) return 0n;
+  const q = a / b;
+  return a % b !== 0n && a < 0n === b < 0n ? q + 1n : q;
+}
+
+/** The shift amount, read as unsigned, or undefined where it is the width or more. */
+function amountOf(dtype: DType, b: number): number | undefined {
+  const amount = b < 0 ? b + 2 ** dtype.bits : b;
+  return amount < dtype.bits ? amount : undefined;
+}
+
+export function shl(dtype: DType, a: number, b: number): number {
+  const amount = amountOf(dtype, b);
+  return amount === undefined ? 0 : a << amount;
+}
+
+export function shr(dtype: DType, a: number, b: number): number {
+  const amount = amountOf(dtype, b);
+  if (amount === undefined) return dtype.signed && a < 0 ? -1 : 0;
+  return dtype.signed ? a >> amount : a >>> amount;
+}
+
+export const wideShl = (a: bigint, b: bigint): bigint => (BigInt.asUintN(64, b) >= 64n ? 0n : a << BigInt.asUintN(64, b));
+
+export function wideShr(dtype: DType, a: bigint, b: bigint): bigint {
+  const amount = BigInt.asUintN(64, b);
+  if (amount >= 64n) return dtype.signed && a < 0n ? -1n : 0n;
+  return a >> amount;
+}

@@ -1,0 +1,100 @@
+/** How tiles are held at run time: one typed array a tile, every element a value of its dtype. */
+
+import type { DType, HostArray } from '../dtypes.js';
+import { storageBytes } from '../dtypes.js';
+import { codecOf, isNarrowFloat } from './formats.js';
+
+/** Floats up to 32 bits are numbers in a Float32Array, already rounded to their dtype; integers lie in their own kind; 64-bit ones are bigints. */
+export type RegisterArray =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Int16Array
+  | Int32Array
+  | BigInt64Array
+  | Uint8Array
+  | Uint16Array
+  | Uint32Array
+  | BigUint64Array;
+
+type ArrayConstructor<T> = new (source: number | ArrayBufferLike | ArrayLike<number>, offset?: number, length?: number) => T;
+
+const registerKinds: Readonly<Record<string, ArrayConstructor<RegisterArray>>> = {
+  bool: Uint8Array, i4: Int8Array, i8: Int8Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array as never,
+  u4: Uint8Array, u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, u64: BigUint64Array as never, f64: Float64Array,
+};
+
+/** Zeroed registers for `n` elements. */
+export function allocate(dtype: DType, n: number): RegisterArray {
+  const kind = registerKinds[dtype.name];
+  return kind ? new kind(n) : new Float32Array(n);
+}
+
+const hostKinds: Readonly<Record<string, ArrayConstructor<HostArray>>> = {
+  bool: Uint8Array, i4: Uint8Array, i8: Int8Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array as never,
+  u4: Uint8Array, u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, u64: BigUint64Array as never,
+  f16: Uint16Array, bf16: Uint16Array, f32: Float32Array, f64: Float64Array,
+};
+
+/** A zeroed host array for `n` elements in memory layout; the 4-bit kinds take half a byte each. */
+export function allocateHost(dtype: DType, n: number): HostArray {
+  return new (hostKinds[dtype.name] ?? Uint8Array)(dtype.bits === 4 ? Math.ceil(n / 2) : n);
+}
+
+/** A host array over bytes that exist. `bytes` must be aligned to the element. */
+export function hostView(dtype: DType, bytes: Uint8Array): HostArray {
+  const kind = hostKinds[dtype.name] ?? Uint8Array;
+  return new kind(bytes.buffer, bytes.byteOffset, bytes.byteLength / Math.ceil(storageBytes(dtype)));
+}
+
+/**
+ * Rounding of a dtype for results computed in double: undefined where the register array itself rounds (f32) or wraps
+ * (integers). Narrow floats compute in f32 and round once more, to their own format.
+ */
+export function roundingOf(dtype: DType): ((x: number) => number) | undefined {
+  if (!isNarrowFloat(dtype)) return dtype.bits === 4 ? wrapNibble(dtype.signed) : undefined;
+  const { decode, encode } = codecOf(dtype);
+  const saturate = dtype.bits <= 8;
+  return (x) => decode[encode(x, saturate)]!;
+}
+
+const wrapNibble = (signed: boolean): ((x: number) => number) => (signed ? (x) => ((x & 15) ^ 8) - 8 : (x) => x & 15);
+
+/** Reads `n` elements from memory, from element `start` on, `stride` elements apart. */
+export function decodeElements(dtype: DType, memory: HostArray, start: number, n: number, stride: number, into: RegisterArray, at: number): void {
+  const to = into as Float64Array;
+  if (isNarrowFloat(dtype) && dtype.bits !== 4) {
+    const { decode } = codecOf(dtype);
+    const from = memory as Uint16Array;
+    for (let i = 0, j = start; i < n; i++, j += stride) to[at + i] = decode[from[j]!]!;
+  } else if (dtype.bits === 4) {
+    const from = memory as Uint8Array;
+    const read = dtype.cls === 'float' ? codecOf(dtype).decode : undefined;
+    const wrap = wrapNibble(dtype.signed);
+    for (let i = 0, j = start; i < n; i++, j += stride) {
+      const nibble = (from[j >> 1]! >> ((j & 1) * 4)) & 15;
+      to[at + i] = read ? read[nibble]! : wrap(nibble);
+    }
+  } else {
+    const from = memory as Float64Array;
+    if (stride === 1) to.set(from.subarray(start, start + n), at);
+    else for (let i = 0, j = start; i < n; i++, j += stride) to[at + i] = from[j]!;
+  }
+}
+
+/** Writes one element to memory. */
+export function encodeElement(dtype: DType, x: number | bigint, memory: HostArray, at: number): void {
+  const to = memory as Float64Array;
+  if (dtype.bits === 4) {
+    const nibble = dtype.cls === 'float' ? codecOf(dtype).encode(x as number, true) : (x as number) & 15;
+    const shift = (at & 1) * 4;
+    (memory as Uint8Array)[at >> 1] = ((memory as Uint8Array)[at >> 1]! & ~(15 << shift)) | (nibble << shift);
+  } else if (isNarrowFloat(dtype)) to[at] = codecOf(dtype).encode(x as number, dtype.bits <= 8);
+  else to[at] = x as number;
+}
+
+/** Writes `n` elements to consecutive places in memory. */
+export function encodeElements(dtype: DType, from: RegisterArray, at: number, n: number, memory: HostArray, start: number): void {
+  if (!isNarrowFloat(dtype) && dtype.bits !== 4) (memory as Float64Array).set((from as Float64Array).subarray(at, at + n), start);
+  else for (let i = 0; i < n; i++) encodeElement(dtype, from[at + i]!, memory, start + i);
+}
