@@ -1,0 +1,34 @@
+import { defineCode } from '../diagnostic.js';
+
+/** What the interpreter finds while it runs a kernel (TW5xxx). */
+export const interpreterCodes = {
+  outOfBounds: defineCode<{
+    access: string;
+    ref: string;
+    axis: number;
+    index: number;
+    extent: number;
+    program: string;
+  }>(
+    'TW5001',
+    'error',
+    'an access outside of an array',
+    'An element that is neither masked off nor beyond a stated valid extent lies outside of its array. On a device this reads or writes foreign memory.',
+    ({ access, ref, axis, index, extent, program }) =>
+      `${access} of '${ref}' is out of bounds: index ${index} on axis ${axis} of extent ${extent}, in program ${program}`,
+  ),
+  tooManySteps: defineCode<{ limit: number; program: string }>(
+    'TW5002',
+    'error',
+    'the interpreter stopped a kernel that runs too long',
+    'The kernel executed more ops than `--max-steps` allows; a loop whose condition never fails is the usual cause.',
+    ({ limit, program }) => `stopped after ${limit} steps in program ${program}`,
+  ),
+  badStep: defineCode<{ step: number; program: string }>(
+    'TW5003',
+    'error',
+    'a loop step that is not positive',
+    'The step of a counted loop must be at least 1.',
+    ({ step, program }) => `loop step is ${step} in program ${program}; it must be at least 1`,
+  ),
+} as const;

@@ -1,0 +1,275 @@
+/**
+ * The interpreter's engine. A thread is a stack of frames (a region and a position in it), never a JavaScript call
+ * stack, so any number of threads can be suspended between any two ops.
+ */
+
+import { InternalError } from '../../diagnostics/diagnostic.js';
+import type { OpDefinition, RaggedContext, ValidExtents } from '../define-op.js';
+import { i32 } from '../dtypes.js';
+import { definitionOf, isOp, type OpName, type OpOf } from '../ops/index.js';
+import { blockAxes } from '../ops/memory.js';
+import type { TileValue } from '../tile-value.js';
+import type { TileType } from '../types.js';
+import type { GenericOp, Region, Value } from '../value.js';
+import { operandsOf } from '../walk.js';
+import {
+  atomicElements,
+  type BlockAccess,
+  type Buffer,
+  gatherElements,
+  type IndexedAccess,
+  loadBlock,
+  scatterElements,
+  storeBlock,
+} from './memory.js';
+
+/** A value at run time. */
+export type RuntimeValue = TileValue | Buffer;
+
+/** What a thread knows of the world: its place in the grid and the run-time extents. */
+export interface ProgramContext {
+  readonly dims: ReadonlyMap<string, number>;
+  readonly ids: ReadonlyMap<string, number>;
+  readonly grid: ReadonlyMap<string, number>;
+  /** Ends the run with a report. */
+  readonly outOfBounds: (op: GenericOp, buffer: string, axis: number, index: number, extent: number) => never;
+  readonly badStep: (op: GenericOp, step: number) => never;
+}
+
+interface Frame {
+  readonly region: Region;
+  next: number;
+  /** The op whose region this is; absent for the body of the launch. */
+  readonly owner?: GenericOp;
+  /** For a counted loop: the counter of the current trip, its bound and its step. */
+  counter: number;
+  readonly to: number;
+  readonly step: number;
+}
+
+export function scalarValue(x: number): TileValue {
+  return { dtype: i32, shape: [], data: Int32Array.of(x) };
+}
+
+export class Thread {
+  private readonly frames: Frame[] = [];
+  private readonly values: Map<Value, RuntimeValue>;
+
+  constructor(
+    body: Region,
+    params: ReadonlyMap<Value, RuntimeValue>,
+    private readonly context: ProgramContext,
+  ) {
+    this.values = new Map(params);
+    this.push(body);
+  }
+
+  get done(): boolean {
+    return this.frames.length === 0;
+  }
+
+  /** The op that runs next; undefined at the end. */
+  get nextOp(): GenericOp | undefined {
+    const frame = this.frames.at(-1);
+    return frame?.region.ops[frame.next];
+  }
+
+  /** Executes one op. */
+  step(): void {
+    const frame = this.frames.at(-1)!;
+    const op = frame.region.ops[frame.next++];
+    if (!op) {
+      this.frames.pop();
+      return;
+    }
+    const definition = definitionOf(op);
+    if (definition.evaluate) this.evaluate(op, definition);
+    else this.execute(op as OpOf);
+  }
+
+  private push(region: Region, owner?: GenericOp, counter = 0, to = 0, step = 1): void {
+    this.frames.push({ region, next: 0, ...(owner ? { owner } : {}), counter, to, step });
+  }
+
+  private tile(value: Value): TileValue {
+    return this.values.get(value) as TileValue;
+  }
+
+  private number(value: Value): number {
+    return this.tile(value).data[0] as number;
+  }
+
+  private tiles(values: readonly Value[] = []): TileValue[] {
+    return values.map((v) => this.tile(v));
+  }
+
+  private bind(values: readonly Value[], given: readonly RuntimeValue[]): void {
+    values.forEach((v, i) => {
+      this.values.set(v, given[i]!);
+    });
+  }
+
+  private evaluate(op: GenericOp, definition: OpDefinition): void {
+    const inputs = operandsOf(op).map((v) => this.tile(v));
+    const outputs = definition.evaluate!(
+      inputs,
+      op.attrs as never,
+      op.results.map((r) => r.type as TileType),
+    );
+    if (inputs.some((x) => x.valid)) {
+      const extents = definition.ragged(op as never, this.ragged);
+      this.bind(
+        op.results,
+        outputs.map((y, i) => withExtents(y, extents[i]!)),
+      );
+    } else this.bind(op.results, outputs);
+  }
+
+  private readonly ragged: RaggedContext<number> = {
+    extentsOf: (v) => {
+      const { shape, valid } = this.tile(v);
+      return valid ? valid.map((n, axis) => (n < shape[axis]! ? n : undefined)) : shape.map(() => undefined);
+    },
+    stated: (v) => this.number(v),
+    meet: (a, b) => (a === undefined ? b : b === undefined ? a : Math.min(a, b)),
+    // What the static analysis refuses never gets here with a shape that matters.
+    refuse: () => {},
+  };
+
+  private execute(op: OpOf): void {
+    const name: OpName = op.name;
+    switch (name) {
+      case 'dim':
+        return this.bind(op.results, [scalarValue(this.context.dims.get((op as OpOf<'dim'>).attrs.name)!)]);
+      case 'program_id':
+        return this.bind(op.results, [scalarValue(this.context.ids.get((op as OpOf<'program_id'>).attrs.axis)!)]);
+      case 'num_programs':
+        return this.bind(op.results, [scalarValue(this.context.grid.get((op as OpOf<'num_programs'>).attrs.axis)!)]);
+      case 'load':
+        return this.load(op as OpOf<'load'>);
+      case 'store':
+        return this.store(op as OpOf<'store'>);
+      case 'gather': {
+        const { other } = (op as OpOf<'gather'>).operands;
+        return this.bind(op.results, [gatherElements(this.indexed(op as OpOf<'gather'>), other && this.tile(other))]);
+      }
+      case 'scatter': {
+        const { value } = (op as OpOf<'scatter'>).operands;
+        return scatterElements(this.indexed(op as OpOf<'scatter'>, value), this.tile(value));
+      }
+      case 'atomic_rmw': {
+        const { operands, attrs } = op as OpOf<'atomic_rmw'>;
+        const old = atomicElements(
+          attrs.kind,
+          this.indexed(op as OpOf<'atomic_rmw'>, operands.value),
+          this.tile(operands.value),
+        );
+        return this.bind(op.results, [old]);
+      }
+      case 'for':
+        return this.enterFor(op as OpOf<'for'>);
+      case 'while':
+        return this.enterWhile(op as OpOf<'while'>, this.tiles((op as OpOf<'while'>).operands.init));
+      case 'if':
+        return this.push(op.regions[this.number((op as OpOf<'if'>).operands.condition) ? 0 : 1]!, op);
+      case 'yield':
+        return this.leave(this.tiles((op as OpOf<'yield'>).operands.values));
+      case 'condition':
+        return this.decide(this.number((op as OpOf<'condition'>).operands.condition) !== 0);
+      default:
+        throw new InternalError(`op '${name}' has no reference meaning`);
+    }
+  }
+
+  private enterFor(op: OpOf<'for'>): void {
+    const { from, to, step, init = [] } = op.operands;
+    const [first, bound, by] = [this.number(from), this.number(to), this.number(step)];
+    if (by < 1) this.context.badStep(op, by);
+    const carried = this.tiles(init);
+    if (first >= bound) return this.bind(op.results, carried);
+    const [body] = op.regions;
+    this.bind(body!.args, [scalarValue(first), ...carried]);
+    this.push(body!, op, first, bound, by);
+  }
+
+  private enterWhile(op: GenericOp, carried: readonly RuntimeValue[]): void {
+    const [condition, body] = op.regions;
+    this.bind(condition!.args, carried);
+    this.bind(body!.args, carried);
+    this.push(condition!, op);
+  }
+
+  /** A `yield`: the next trip of a loop, or the results of the op around. */
+  private leave(values: readonly RuntimeValue[]): void {
+    const frame = this.frames.pop()!;
+    const owner = frame.owner!;
+    if (isOp(owner, 'for')) {
+      const counter = frame.counter + frame.step;
+      if (counter >= frame.to) return this.bind(owner.results, values);
+      this.bind(frame.region.args, [scalarValue(counter), ...values]);
+      frame.counter = counter;
+      frame.next = 0;
+      this.frames.push(frame);
+    } else if (isOp(owner, 'while')) this.enterWhile(owner, values);
+    else this.bind(owner.results, values);
+  }
+
+  /** The end of a `while`'s condition region. */
+  private decide(holds: boolean): void {
+    const { owner, region } = this.frames.pop()!;
+    if (holds) this.push(owner!.regions[1]!, owner);
+    else
+      this.bind(
+        owner!.results,
+        region.args.map((arg) => this.values.get(arg)!),
+      );
+  }
+
+  private load(op: OpOf<'load'>): void {
+    const { other } = op.operands;
+    const type = op.results[0]!.type as TileType;
+    this.bind(op.results, [loadBlock(this.block(op, type.shape, []), other && this.tile(other))]);
+  }
+
+  private store(op: OpOf<'store'>): void {
+    const tile = this.tile(op.operands.value);
+    storeBlock(this.block(op, tile.shape, tile.valid ?? []), tile);
+  }
+
+  private block(op: OpOf<'load'> | OpOf<'store'>, shape: readonly number[], further: readonly number[]): BlockAccess {
+    const { ref, index = [], valid = [], mask } = op.operands;
+    const buffer = this.values.get(ref) as Buffer;
+    return {
+      buffer,
+      start: index.map((i) => this.number(i)),
+      axes: blockAxes(buffer.shape.length, op.attrs.axes),
+      shape,
+      limits: shape.map((n, axis) =>
+        Math.max(0, Math.min(n, valid[axis] ? this.number(valid[axis]) : n, further[axis] ?? n)),
+      ),
+      mask: mask && this.tile(mask),
+      outOfBounds: (axis, at, extent) => this.context.outOfBounds(op, buffer.name, axis, at, extent),
+    };
+  }
+
+  private indexed(op: OpOf<'gather'> | OpOf<'scatter'> | OpOf<'atomic_rmw'>, value?: Value): IndexedAccess {
+    const { ref, index = [], mask } = op.operands;
+    const buffer = this.values.get(ref) as Buffer;
+    const tiles = this.tiles(index);
+    const { shape } = tiles[0]!;
+    const ragged = value ? [...tiles, this.tile(value)] : tiles;
+    return {
+      buffer,
+      index: tiles,
+      shape,
+      limits: shape.map((n, axis) => Math.min(n, ...ragged.map((t) => t.valid?.[axis] ?? n))),
+      mask: mask && this.tile(mask),
+      outOfBounds: (axis, at, extent) => this.context.outOfBounds(op, buffer.name, axis, at, extent),
+    };
+  }
+}
+
+function withExtents(tile: TileValue, extents: ValidExtents<number>): TileValue {
+  if (extents.every((e) => e === undefined)) return tile;
+  return { ...tile, valid: tile.shape.map((n, axis) => Math.min(n, extents[axis] ?? n)) };
+}
