@@ -10,8 +10,12 @@ export interface ConvertOptions {
 }
 
 /** Converter of one value from one dtype's registers to another's. */
-export function converter(from: DType, to: DType, { saturate }: ConvertOptions): (x: number | bigint) => number | bigint {
-  if (to.cls === 'bool') return (x) => (x == 0 ? 0 : 1);
+export function converter(
+  from: DType,
+  to: DType,
+  { saturate }: ConvertOptions,
+): (x: number | bigint) => number | bigint {
+  if (to.cls === 'bool') return (x) => (Number(x) === 0 ? 0 : 1);
   if (isFloat(to)) {
     if (!isNarrowFloat(to)) return to.bits === 64 ? Number : isWide(from) ? wideToF32 : (x) => Math.fround(Number(x));
     const { decode, encode } = codecOf(to);
@@ -54,7 +58,12 @@ function wideToF32(x: bigint | number): number {
 }
 
 /** Converts whole registers. */
-export function convertRegisters(from: DType, to: DType, registers: RegisterArray, options: ConvertOptions): RegisterArray {
+export function convertRegisters(
+  from: DType,
+  to: DType,
+  registers: RegisterArray,
+  options: ConvertOptions,
+): RegisterArray {
   const data = allocate(to, registers.length);
   const convert = converter(from, to, options);
   for (let i = 0; i < registers.length; i++) (data as Float64Array)[i] = convert(registers[i]!) as number;

@@ -84,8 +84,16 @@ function makeCodec(format: FloatFormat): FloatCodec {
   const width = exponentBits + mantissaBits + (signed ? 1 : 0);
   const decode = Float32Array.from({ length: 1 << width }, (_, code) => decodeCode(format, code));
   const signBit = signed ? 1 << (width - 1) : 0;
-  const nan = { ieee: signBit - (1 << (mantissaBits - 1)), fn: signBit - 1, fnuz: signBit, finite: 0, powers: 0xff }[specials];
-  const topFinite = { ieee: (((1 << exponentBits) - 1) << mantissaBits) - 1, fn: signBit - 2, fnuz: signBit - 1, finite: signBit - 1, powers: 0xfe }[specials];
+  const nan = { ieee: signBit - (1 << (mantissaBits - 1)), fn: signBit - 1, fnuz: signBit, finite: 0, powers: 0xff }[
+    specials
+  ];
+  const topFinite = {
+    ieee: (((1 << exponentBits) - 1) << mantissaBits) - 1,
+    fn: signBit - 2,
+    fnuz: signBit - 1,
+    finite: signBit - 1,
+    powers: 0xfe,
+  }[specials];
   // Beyond the largest finite number: infinity where there is one, NaN where there is not, and the largest number in the
   // formats that have neither.
   const overflow = { ieee: topFinite + 1, fn: nan, fnuz: nan, finite: topFinite, powers: nan }[specials];

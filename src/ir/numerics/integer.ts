@@ -45,7 +45,8 @@ export function shr(dtype: DType, a: number, b: number): number {
   return dtype.signed ? a >> amount : a >>> amount;
 }
 
-export const wideShl = (a: bigint, b: bigint): bigint => (BigInt.asUintN(64, b) >= 64n ? 0n : a << BigInt.asUintN(64, b));
+export const wideShl = (a: bigint, b: bigint): bigint =>
+  BigInt.asUintN(64, b) >= 64n ? 0n : a << BigInt.asUintN(64, b);
 
 export function wideShr(dtype: DType, a: bigint, b: bigint): bigint {
   const amount = BigInt.asUintN(64, b);

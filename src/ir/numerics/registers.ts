@@ -17,11 +17,25 @@ export type RegisterArray =
   | Uint32Array
   | BigUint64Array;
 
-type ArrayConstructor<T> = new (source: number | ArrayBufferLike | ArrayLike<number>, offset?: number, length?: number) => T;
+type ArrayConstructor<T> = new (
+  source: number | ArrayBufferLike | ArrayLike<number>,
+  offset?: number,
+  length?: number,
+) => T;
 
 const registerKinds: Readonly<Record<string, ArrayConstructor<RegisterArray>>> = {
-  bool: Uint8Array, i4: Int8Array, i8: Int8Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array as never,
-  u4: Uint8Array, u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, u64: BigUint64Array as never, f64: Float64Array,
+  bool: Uint8Array,
+  i4: Int8Array,
+  i8: Int8Array,
+  i16: Int16Array,
+  i32: Int32Array,
+  i64: BigInt64Array as never,
+  u4: Uint8Array,
+  u8: Uint8Array,
+  u16: Uint16Array,
+  u32: Uint32Array,
+  u64: BigUint64Array as never,
+  f64: Float64Array,
 };
 
 /** Zeroed registers for `n` elements. */
@@ -31,9 +45,21 @@ export function allocate(dtype: DType, n: number): RegisterArray {
 }
 
 const hostKinds: Readonly<Record<string, ArrayConstructor<HostArray>>> = {
-  bool: Uint8Array, i4: Uint8Array, i8: Int8Array, i16: Int16Array, i32: Int32Array, i64: BigInt64Array as never,
-  u4: Uint8Array, u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, u64: BigUint64Array as never,
-  f16: Uint16Array, bf16: Uint16Array, f32: Float32Array, f64: Float64Array,
+  bool: Uint8Array,
+  i4: Uint8Array,
+  i8: Int8Array,
+  i16: Int16Array,
+  i32: Int32Array,
+  i64: BigInt64Array as never,
+  u4: Uint8Array,
+  u8: Uint8Array,
+  u16: Uint16Array,
+  u32: Uint32Array,
+  u64: BigUint64Array as never,
+  f16: Uint16Array,
+  bf16: Uint16Array,
+  f32: Float32Array,
+  f64: Float64Array,
 };
 
 /** A zeroed host array for `n` elements in memory layout; the 4-bit kinds take half a byte each. */
@@ -61,7 +87,15 @@ export function roundingOf(dtype: DType): ((x: number) => number) | undefined {
 const wrapNibble = (signed: boolean): ((x: number) => number) => (signed ? (x) => ((x & 15) ^ 8) - 8 : (x) => x & 15);
 
 /** Reads `n` elements from memory, from element `start` on, `stride` elements apart. */
-export function decodeElements(dtype: DType, memory: HostArray, start: number, n: number, stride: number, into: RegisterArray, at: number): void {
+export function decodeElements(
+  dtype: DType,
+  memory: HostArray,
+  start: number,
+  n: number,
+  stride: number,
+  into: RegisterArray,
+  at: number,
+): void {
   const to = into as Float64Array;
   if (isNarrowFloat(dtype) && dtype.bits !== 4) {
     const { decode } = codecOf(dtype);
@@ -94,7 +128,15 @@ export function encodeElement(dtype: DType, x: number | bigint, memory: HostArra
 }
 
 /** Writes `n` elements to consecutive places in memory. */
-export function encodeElements(dtype: DType, from: RegisterArray, at: number, n: number, memory: HostArray, start: number): void {
-  if (!isNarrowFloat(dtype) && dtype.bits !== 4) (memory as Float64Array).set((from as Float64Array).subarray(at, at + n), start);
+export function encodeElements(
+  dtype: DType,
+  from: RegisterArray,
+  at: number,
+  n: number,
+  memory: HostArray,
+  start: number,
+): void {
+  if (!isNarrowFloat(dtype) && dtype.bits !== 4)
+    (memory as Float64Array).set((from as Float64Array).subarray(at, at + n), start);
   else for (let i = 0; i < n; i++) encodeElement(dtype, from[at + i]!, memory, start + i);
 }
