@@ -1,4 +1,19 @@
-import { array, atomic, bf16, blockProgram, cdiv, dim, dtypes, f16, f32, grid, i32, kernel, maximum, minimum } from 'tilewright';
+import {
+  array,
+  atomic,
+  bf16,
+  blockProgram,
+  cdiv,
+  dim,
+  dtypes,
+  f16,
+  f32,
+  grid,
+  i32,
+  kernel,
+  maximum,
+  minimum,
+} from 'tilewright';
 
 /**
  * counts[bins]: how many of x[n] fall into each of `bins` equal parts of [0, 1); what lies outside counts at the ends.

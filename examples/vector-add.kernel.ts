@@ -1,4 +1,4 @@
-import { array, blockProgram, cdiv, choice, dim, dtypes, bf16, f16, f32, grid, kernel } from 'tilewright';
+import { array, bf16, blockProgram, cdiv, choice, dim, dtypes, f16, f32, grid, kernel } from 'tilewright';
 
 /** z[n] = x[n] + y[n]. The last block may reach past n: it loads and stores what is there, no mask needed. */
 export const vectorAdd = kernel(

@@ -4,8 +4,8 @@ export default class SummaryReporter {
     const skipped = results.numPendingTests + results.numTodoTests;
     // A test file that does not even load has no failed tests of its own.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
-    process.stdout.write(
-      `${results.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
-    );
+    const line = `${results.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`;
+    // jest's own summary follows; the last word is this line's.
+    process.once('exit', () => process.stdout.write(line));
   }
 }
