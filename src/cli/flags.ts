@@ -1,0 +1,175 @@
+/** Every flag of the program, once: the reader of arguments, `--help` and the test of `docs/cli.md` derive from this table. */
+
+import { parseDefine, parseFileBinding, parseInput } from './bindings.js';
+import { badValue } from './usage-error.js';
+
+/**
+ * How a flag takes its value: `none`; `next`, the next argument (`--x V`, also `--x=V`; `-k V`, also `-kV`);
+ * `equals`, only `--x=V`, which may be left out; `attached`, what follows the spelling (`-Wno-CODE`);
+ * `verbatim`, the next argument whatever it looks like (`-Xcc -march=native`).
+ */
+export type FlagForm = 'none' | 'next' | 'equals' | 'attached' | 'verbatim';
+
+export interface Flag<T> {
+  readonly spelling: string;
+  readonly aliases: readonly string[];
+  readonly form: FlagForm;
+  /** The value as help writes it; empty for `none`. */
+  readonly value: string;
+  readonly summary: string;
+  /** Turns the texts of all its occurrences, in order, into what a command works with. Throws UsageError. */
+  readonly read: (texts: readonly string[]) => T;
+}
+
+const toggle = (spelling: string, summary: string, ...aliases: string[]): Flag<boolean> => ({
+  spelling,
+  aliases,
+  form: 'none',
+  value: '',
+  summary,
+  read: (texts) => texts.length > 0,
+});
+
+type Parse<T> = (text: string, spelling: string) => T;
+
+const formOf = (spelling: string): FlagForm => (spelling.startsWith('-X') ? 'verbatim' : 'next');
+
+/** The last occurrence counts, as compilers have it, so that a Makefile can append to its flags. */
+const last = <T>(spelling: string, value: string, summary: string, parse: Parse<T>): Flag<T | undefined> => ({
+  spelling,
+  aliases: [],
+  form: formOf(spelling),
+  value,
+  summary,
+  read: (texts) => (texts.length === 0 ? undefined : parse(texts.at(-1)!, spelling)),
+});
+
+const each = <T>(spelling: string, value: string, summary: string, parse: Parse<T>): Flag<readonly T[]> => ({
+  spelling,
+  aliases: [],
+  form: formOf(spelling),
+  value,
+  summary,
+  read: (texts) => texts.map((text) => parse(text, spelling)),
+});
+
+/** Comma-separated and repeatable; duplicates count once. */
+const list = (spelling: string, value: string, summary: string): Flag<readonly string[]> => ({
+  spelling,
+  aliases: [],
+  form: 'next',
+  value,
+  summary,
+  read: (texts) => {
+    const items = texts.flatMap((text) => text.split(',').map((item) => item.trim()));
+    if (items.includes('')) throw badValue(spelling, `${value} without empty items`, texts.join(','));
+    return [...new Set(items)];
+  },
+});
+
+const optional = (spelling: string, value: string, summary: string): Flag<string | true | undefined> => ({
+  spelling,
+  aliases: [],
+  form: 'equals',
+  value,
+  summary,
+  read: (texts) => texts.at(-1) || (texts.length > 0 ? true : undefined),
+});
+
+const text: Parse<string> = (given) => given;
+
+const oneOf =
+  <const C extends readonly string[]>(...choices: C): Parse<C[number]> =>
+  (given, spelling) => {
+    if (!choices.includes(given)) throw badValue(spelling, choices.join(' or '), given);
+    return given;
+  };
+
+const tolerance: Parse<number> = (given, spelling) => {
+  const value = /^[\d.]/.test(given) ? Number(given) : Number.NaN;
+  if (!Number.isFinite(value)) throw badValue(spelling, 'a number that is not negative', given);
+  return value;
+};
+
+const positiveInteger: Parse<number> = (given, spelling) => {
+  const value = /^\d+$/.test(given) ? Number(given) : 0;
+  if (value < 1 || !Number.isSafeInteger(value)) throw badValue(spelling, 'a whole number from 1 up', given);
+  return value;
+};
+
+const toolPath = (tool: string): Flag<string | undefined> => last(`--${tool}`, 'PATH', `use this ${tool}`, text);
+
+export const flags = {
+  kernels: each('-k', 'NAME', 'a kernel, by the name of its export or its own; repeatable', text),
+  defines: each('-D', 'PARAM=VALUE', 'set a kernel parameter; repeatable', parseDefine),
+  targets: list('--target', 'TARGET[,TARGET]…', 'what to compile for: cpu (the default), cpu:native'),
+  runTarget: last('--target', 'TARGET', 'where to run: cpu (the default) or interpret', text),
+  emit: list(
+    '--emit',
+    'STAGE[,STAGE]…',
+    'stages to write: kir, lowered.kir, mlir, llvm.mlir, ll, s, obj, so, plan.json',
+  ),
+  output: last('-o', 'FILE|DIR/|-', 'where to write; the extension of FILE names the stage', text),
+
+  inputs: each('--input', 'NAME=SOURCE', '@FILE.npy[:DTYPE], a number, or random:SEED; repeatable', parseInput),
+  outputs: each('--output', 'NAME=@FILE.npy', 'write an output; repeatable', (given) =>
+    parseFileBinding('--output', given),
+  ),
+  expect: each('--expect', 'NAME=@FILE.npy', 'compare an output with a reference; repeatable', (given) =>
+    parseFileBinding('--expect', given),
+  ),
+  rtol: last('--rtol', 'R', 'relative tolerance of --expect', tolerance),
+  atol: last('--atol', 'A', 'absolute tolerance of --expect', tolerance),
+  time: last('--time', 'N', 'run N times and print the median time', positiveInteger),
+
+  pipeline: last('--pipeline', "'PASS,PASS{x=1}'", 'the passes to run, in order', text),
+  list: toggle('--list', 'list the passes'),
+  json: toggle('--json', 'as JSON on stdout'),
+
+  saveTemps: optional('--save-temps', 'DIR', 'keep the files that tools read and wrote (default: beside the output)'),
+  dumpDir: last('--dump-dir', 'DIR', 'write every stage as NN-stage.ext, and manifest.json', text),
+  printAfter: each('--print-ir-after', 'PASS', 'print the kernel IR after a pass; repeatable', text),
+  printAfterAll: toggle('--print-ir-after-all', 'print the kernel IR after every pass'),
+  printDiff: toggle('--print-ir-diff', 'print what each pass changed'),
+  timePasses: toggle('--time-passes', 'print the time of each pass and tool'),
+  dryRun: toggle('--dry-run', 'print the commands, ready to be pasted into a shell, and run none', '-###'),
+  startFrom: last('--start-from', 'STAGE', 'FILE is this stage, as a dump or --emit wrote it', text),
+
+  xMlirOpt: each('-Xmlir-opt', 'FLAG', 'pass a flag to mlir-opt; repeatable', text),
+  xCc: each('-Xcc', 'FLAG', 'pass a flag to the C compiler; repeatable', text),
+
+  cacheDir: last('--cache-dir', 'DIR', 'where built artifacts are kept', text),
+  noCache: toggle('--no-cache', 'neither read nor fill the cache'),
+
+  mlirOpt: toolPath('mlir-opt'),
+  cc: toolPath('cc'),
+
+  diagnostics: last(
+    '--diagnostics',
+    'FORMAT',
+    'text (the default), json or sarif, on stderr',
+    oneOf('text', 'json', 'sarif'),
+  ),
+  warningsAreErrors: toggle('-Werror', 'a warning is an error'),
+  noWarnings: {
+    ...each('-Wno-', 'CODE', 'turn off a warning; repeatable', text),
+    form: 'attached',
+  } satisfies Flag<readonly string[]>,
+  color: toggle('--color', 'colour the diagnostics also where stderr is not a terminal'),
+  verbose: toggle('-v', 'say more: the tools that run, the stack of an internal error'),
+  help: toggle('--help', 'show this', '-h'),
+} as const;
+
+export type FlagName = keyof typeof flags;
+export type FlagValue<K extends FlagName> = ReturnType<(typeof flags)[K]['read']>;
+
+/** Flags that every command has. */
+export const commonFlags = [
+  'diagnostics',
+  'warningsAreErrors',
+  'noWarnings',
+  'color',
+  'verbose',
+  'help',
+] as const satisfies readonly FlagName[];
+export type CommonFlag = (typeof commonFlags)[number];
