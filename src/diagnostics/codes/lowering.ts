@@ -1,0 +1,26 @@
+import { defineCode } from '../diagnostic.js';
+
+/** Lowering to a back end, targets and gates (TW2xxx). */
+export const loweringCodes = {
+  unsupported: defineCode<{ what: string; target: string }>(
+    'TW2001',
+    'error',
+    'a back end cannot do this',
+    'The op or dtype has no lowering for the chosen target. `docs/ops.md` lists what each back end does; the interpreter (`--target interpret`) runs everything.',
+    ({ what, target }) => `target '${target}' does not support ${what}`,
+  ),
+  unknownTarget: defineCode<{ target: string; known: string }>(
+    'TW2002',
+    'error',
+    'an unknown target',
+    'Targets are `cpu`, `cpu:native`, `interpret`, and GPU architectures such as `sm_90` and `gfx942`.',
+    ({ target, known }) => `unknown target '${target}'; known are ${known}`,
+  ),
+  noBackend: defineCode<{ target: string }>(
+    'TW2003',
+    'error',
+    'no back end for a target yet',
+    'The target is known, but this version of tilewright has no back end that compiles for it.',
+    ({ target }) => `this version of tilewright cannot compile for '${target}' yet`,
+  ),
+} as const;

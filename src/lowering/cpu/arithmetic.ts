@@ -1,0 +1,210 @@
+/** Elementwise ops on lanes: one rule an op, as `semantics.md` fixes its meaning. */
+
+import { bf16, type DType, f64, isFloat } from '../../ir/dtypes.js';
+import type { GenericOp } from '../../ir/value.js';
+import { unsupportedOp } from '../rule-table.js';
+import { type Elem, type Emitter, isFloatElem, type Lanes } from './emitter.js';
+import * as math from './math.js';
+
+/** Register element of a dtype. Narrow floats live in f32: every op computes there and rounds once. */
+export function elemOf(dtype: DType): Elem {
+  if (dtype.cls === 'bool') return 'i1';
+  if (dtype.cls === 'float') return dtype === f64 ? 'f64' : 'f32';
+  return `i${Math.max(8, dtype.bits)}` as Elem;
+}
+
+const isNarrow = (dtype: DType): boolean => isFloat(dtype) && dtype.bits < 32;
+
+/** Rounds f32 lanes to the values of a narrow float dtype, to nearest even. */
+export function roundTo(e: Emitter, dtype: DType, x: Lanes): Lanes {
+  if (!isNarrow(dtype)) return x;
+  if (dtype.bits !== 16) return unsupportedOp(`arithmetic in ${dtype.name} on the CPU`);
+  if (dtype === bf16) return roundToBf16(e, x);
+  const half = e.op('arith.truncf', { operands: [x.value], types: [x.width === 1 ? 'f16' : `vector<${x.width}xf16>`] });
+  const value = e.op('arith.extf', { operands: [half], types: [x.value.type] });
+  return { ...x, value };
+}
+
+/** bf16 is the upper half of f32: adding half of what goes, less one for an even rest, rounds to nearest even. */
+function roundToBf16(e: Emitter, x: Lanes): Lanes {
+  const int = (n: number): Lanes => e.int(n, 'i32', x.width);
+  const bits = e.bitcast(x, 'i32');
+  const odd = e.binary('andi', e.binary('shrui', bits, int(16)), int(1));
+  const rounded = e.binary('addi', e.binary('addi', bits, int(0x7fff)), odd);
+  // A NaN must stay one: rounding could carry it into infinity.
+  const quiet = e.binary('ori', bits, int(0x400000));
+  const kept = e.select(e.compareFloat('uno', x, x), quiet, rounded);
+  return e.bitcast(e.binary('andi', kept, int(-0x10000)), 'f32');
+}
+
+type Args = readonly Lanes[];
+export type ElementRule = (e: Emitter, args: Args, dtype: DType, op: GenericOp) => Lanes;
+
+const byClass =
+  (float: string, int: string): ElementRule =>
+  (e, [a, b], dtype) =>
+    roundTo(e, dtype, e.binary(isFloatElem(a!.elem) ? float : int, a!, b!));
+
+const bySign =
+  (float: string, signed: string, unsigned: string): ElementRule =>
+  (e, [a, b], dtype) =>
+    e.binary(isFloat(dtype) ? float : dtype.signed ? signed : unsigned, a!, b!);
+
+const same =
+  (name: string): ElementRule =>
+  (e, [a, b]) =>
+    e.binary(name, a!, b!);
+
+/** A function of f32 that the dtype is widened to and rounded from. */
+const inF32 =
+  (apply: (e: Emitter, x: Lanes) => Lanes): ElementRule =>
+  (e, [x], dtype, op) =>
+    dtype === f64 ? unsupportedOp(`'${op.name}' of f64 on the CPU`) : roundTo(e, dtype, apply(e, x!));
+
+const float =
+  (name: string): ElementRule =>
+  (e, [x], dtype) =>
+    roundTo(e, dtype, e.unary(name, x!));
+
+const zeroOf = (e: Emitter, x: Lanes): Lanes => e.number(0, x.elem, x.width);
+
+/** Quotient and remainder toward zero; neither a zero divisor nor the least integer over -1 may reach the instruction. */
+function divide(e: Emitter, a: Lanes, b: Lanes, signed: boolean): { quotient: Lanes; remainder: Lanes } {
+  const int = (n: number): Lanes => e.int(n, a.elem, a.width);
+  const zero = e.compareInt('eq', b, int(0));
+  const minusOne = signed ? e.compareInt('eq', b, int(-1)) : undefined;
+  const unsafe = minusOne ? e.binary('ori', zero, minusOne) : zero;
+  const safe = e.select(unsafe, int(1), b);
+  const divided = e.binary(signed ? 'divsi' : 'divui', a, safe);
+  const negated = minusOne ? e.select(minusOne, e.binary('subi', int(0), a), divided) : divided;
+  const quotient = e.select(zero, int(0), negated);
+  const remainder = e.select(zero, int(0), e.binary('subi', a, e.binary('muli', quotient, b)));
+  return { quotient, remainder };
+}
+
+/** Whether a remainder toward zero and its divisor have unlike signs (and the remainder is not zero). */
+function signsDiffer(e: Emitter, remainder: Lanes, divisor: Lanes): Lanes {
+  const nonzero = e.compareInt('ne', remainder, zeroOf(e, remainder));
+  const unlike = e.compareInt('slt', e.binary('xori', remainder, divisor), zeroOf(e, remainder));
+  return e.binary('andi', nonzero, unlike);
+}
+
+const floorDivide: ElementRule = (e, [a, b], { signed }) => {
+  const { quotient, remainder } = divide(e, a!, b!, signed);
+  if (!signed) return quotient;
+  return e.select(signsDiffer(e, remainder, b!), e.binary('subi', quotient, e.int(1, a!.elem, a!.width)), quotient);
+};
+
+const modulo: ElementRule = (e, [a, b], { signed }) => {
+  const { remainder } = divide(e, a!, b!, signed);
+  return signed ? e.select(signsDiffer(e, remainder, b!), e.binary('addi', remainder, b!), remainder) : remainder;
+};
+
+const ceilDivide: ElementRule = (e, [a, b], { signed }) => {
+  const { quotient, remainder } = divide(e, a!, b!, signed);
+  const nonzero = e.compareInt('ne', remainder, zeroOf(e, remainder));
+  const alike = signed ? e.compareInt('sge', e.binary('xori', remainder, b!), zeroOf(e, remainder)) : undefined;
+  const up = alike ? e.binary('andi', nonzero, alike) : nonzero;
+  return e.select(up, e.binary('addi', quotient, e.int(1, a!.elem, a!.width)), quotient);
+};
+
+/** Shift with amounts read as unsigned; the width or more shifts everything out. */
+const shift =
+  (left: boolean): ElementRule =>
+  (e, [a, b], dtype) => {
+    const int = (n: number): Lanes => e.int(n, a!.elem, a!.width);
+    if (!left && dtype.signed) return e.binary('shrsi', a!, e.binary('minui', b!, int(dtype.bits - 1)));
+    const inside = e.compareInt('ult', b!, int(dtype.bits));
+    const shifted = e.binary(left ? 'shli' : 'shrui', a!, e.select(inside, b!, int(0)));
+    return e.select(inside, shifted, int(0));
+  };
+
+const compare =
+  (
+    float: Parameters<Emitter['compareFloat']>[0],
+    signed: Parameters<Emitter['compareInt']>[0],
+    unsigned: Parameters<Emitter['compareInt']>[0],
+  ): ElementRule =>
+  (e, [a, b], dtype) =>
+    isFloat(dtype) ? e.compareFloat(float, a!, b!) : e.compareInt(dtype.signed ? signed : unsigned, a!, b!);
+
+/** Converts lanes between dtypes: float to int toward zero, saturating, NaN to 0; int to narrower int wraps. */
+export function cast(e: Emitter, x: Lanes, from: DType, to: DType): Lanes {
+  const target = elemOf(to);
+  if (to.cls === 'bool')
+    return isFloat(from) ? e.compareFloat('une', x, zeroOf(e, x)) : e.compareInt('ne', x, zeroOf(e, x));
+  if (isFloat(to)) {
+    if (isFloat(from)) {
+      const converted = target === x.elem ? x : e.convert(target === 'f64' ? 'arith.extf' : 'arith.truncf', x, target);
+      return to.bits < from.bits || (to.bits === 16 && from.bits === 16 && to !== from)
+        ? roundTo(e, to, converted)
+        : converted;
+    }
+    return roundTo(e, to, e.convert(from.signed ? 'arith.sitofp' : 'arith.uitofp', x, target));
+  }
+  if (isFloat(from)) return floatToInt(e, x, to);
+  const [bits, targetBits] = [from.cls === 'bool' ? 1 : from.bits, Number(target.slice(1))];
+  if (bits === targetBits) return { ...x, elem: target };
+  if (bits > targetBits) return e.convert('arith.trunci', x, target);
+  return e.convert(from.signed ? 'arith.extsi' : 'arith.extui', x, target);
+}
+
+function floatToInt(e: Emitter, x: Lanes, to: DType): Lanes {
+  const target = elemOf(to);
+  const [low, high] = to.signed ? [-(2 ** (to.bits - 1)), 2 ** (to.bits - 1)] : [0, 2 ** to.bits];
+  const float = (n: number): Lanes => e.float(n, x.elem as 'f32' | 'f64', x.width);
+  const int = (n: bigint): Lanes => e.int(n, target, x.width);
+  const below = e.compareFloat('ole', x, float(low));
+  const above = e.compareFloat('oge', x, float(high));
+  const nan = e.compareFloat('uno', x, x);
+  const outside = e.binary('ori', e.binary('ori', below, above), nan);
+  const inside = e.convert(to.signed ? 'arith.fptosi' : 'arith.fptoui', e.select(outside, float(0), x), target);
+  const capped = e.select(above, int(BigInt(high) - 1n), inside);
+  return e.select(below, int(BigInt(low)), e.select(nan, int(0n), capped));
+}
+
+/** The rules of the elementwise ops. Comparisons get the dtype of their operands, `cast` that of its result. */
+export const elementRules = {
+  neg: (e, [x]) => (isFloatElem(x!.elem) ? e.unary('arith.negf', x!) : e.binary('subi', zeroOf(e, x!), x!)),
+  abs: (e, [x], dtype) => {
+    if (isFloat(dtype)) return e.unary('math.absf', x!);
+    return dtype.signed ? e.binary('maxsi', x!, e.binary('subi', zeroOf(e, x!), x!)) : x!;
+  },
+  not: (e, [x]) => e.binary('xori', x!, e.int(-1, x!.elem, x!.width)),
+  exp: inF32(math.exp),
+  exp2: inF32(math.exp2),
+  log: inF32(math.log),
+  log2: inF32(math.log2),
+  sqrt: float('math.sqrt'),
+  rsqrt: (e, [x], dtype) =>
+    roundTo(e, dtype, e.binary('divf', e.number(1, x!.elem, x!.width), e.unary('math.sqrt', x!))),
+  tanh: inF32(math.tanh),
+  floor: float('math.floor'),
+  ceil: float('math.ceil'),
+  round: float('math.roundeven'),
+  add: byClass('addf', 'addi'),
+  sub: byClass('subf', 'subi'),
+  mul: byClass('mulf', 'muli'),
+  div: (e, [a, b], dtype) =>
+    isFloat(dtype) ? roundTo(e, dtype, e.binary('divf', a!, b!)) : divide(e, a!, b!, dtype.signed).quotient,
+  rem: (e, [a, b], { signed }) => divide(e, a!, b!, signed).remainder,
+  floor_div: floorDivide,
+  mod: modulo,
+  cdiv: ceilDivide,
+  max: bySign('maximumf', 'maxsi', 'maxui'),
+  min: bySign('minimumf', 'minsi', 'minui'),
+  max_num: same('maxnumf'),
+  min_num: same('minnumf'),
+  and: same('andi'),
+  or: same('ori'),
+  xor: same('xori'),
+  shl: shift(true),
+  shr: shift(false),
+  eq: compare('oeq', 'eq', 'eq'),
+  ne: compare('une', 'ne', 'ne'),
+  lt: compare('olt', 'slt', 'ult'),
+  le: compare('ole', 'sle', 'ule'),
+  gt: compare('ogt', 'sgt', 'ugt'),
+  ge: compare('oge', 'sge', 'uge'),
+  select: (e, [c, a, b]) => e.select(c!, a!, b!),
+} satisfies Record<string, ElementRule>;

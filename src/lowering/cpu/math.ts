@@ -1,0 +1,140 @@
+/**
+ * Math functions in f32 from plain arithmetic: no library, any vector width. Polynomials are minimax fits on the
+ * reduced range; the bounds stated were measured against double over all f32 exponents (test/unit/lowering-math).
+ */
+
+import type { Emitter, Lanes } from './emitter.js';
+
+const ln2High = 0.693145752; // 13 trailing zero bits: k * ln2High is exact for |k| < 2^11
+const ln2Low = 1.42860682e-6;
+const log2e = Math.LOG2E;
+/** 1.5 * 2^23: adding it rounds to the nearest integer and leaves that integer in the low bits. */
+const roundingShift = 12582912;
+
+/** sum of coefficients[i] * x^(n - 1 - i), by Horner's rule. */
+function polynomial(e: Emitter, x: Lanes, coefficients: readonly number[]): Lanes {
+  const [first, ...rest] = coefficients;
+  return rest.reduce((acc, c) => e.fma(acc, x, e.float(c, 'f32', x.width)), e.float(first!, 'f32', x.width));
+}
+
+const f = (e: Emitter, x: number, like: Lanes): Lanes => e.float(x, 'f32', like.width);
+const i = (e: Emitter, x: number, like: Lanes): Lanes => e.int(x, 'i32', like.width);
+
+/** y * 2^n for an integer n in the low bits of `shifted` (x + roundingShift), in two exact steps, so that subnormal results round once. */
+function scaleByPower(e: Emitter, y: Lanes, n: Lanes): Lanes {
+  const half = e.binary('shrsi', n, i(e, 1, n));
+  const rest = e.binary('subi', n, half);
+  const power = (k: Lanes): Lanes => e.bitcast(e.binary('shli', e.binary('addi', k, i(e, 127, k)), i(e, 23, k)), 'f32');
+  return e.binary('mulf', e.binary('mulf', y, power(half)), power(rest));
+}
+
+/** exp(r) for |r| <= ln2 / 2: relative error below 2^-25. */
+const expTail = [1.392625083e-3, 8.363232884e-3, 4.166655421e-2, 1.666657667e-1, 0.5];
+
+/** Clamps to where exp neither over- nor underflows further, and keeps NaN. */
+function clamp(e: Emitter, x: Lanes, low: number, high: number): Lanes {
+  const above = e.select(e.compareFloat('olt', x, f(e, low, x)), f(e, low, x), x);
+  return e.select(e.compareFloat('ogt', above, f(e, high, x)), f(e, high, x), above);
+}
+
+/** e^x within 1 ulp, subnormal results included. */
+export function exp(e: Emitter, x: Lanes): Lanes {
+  // Beyond these bounds the result is 0 or infinity already.
+  const bounded = clamp(e, x, -105, 90);
+  const shifted = e.fma(bounded, f(e, log2e, x), f(e, roundingShift, x));
+  const k = e.binary('subf', shifted, f(e, roundingShift, x));
+  const r = e.fma(k, f(e, -ln2Low, x), e.fma(k, f(e, -ln2High, x), bounded));
+  return scaleByPower(e, expReduced(e, r), integerPart(e, shifted));
+}
+
+const integerPart = (e: Emitter, shifted: Lanes): Lanes =>
+  e.binary('subi', e.bitcast(shifted, 'i32'), i(e, 0x4b400000, shifted));
+
+function expReduced(e: Emitter, r: Lanes): Lanes {
+  const q = polynomial(e, r, expTail);
+  return e.binary('addf', e.fma(e.binary('mulf', r, r), q, r), f(e, 1, r));
+}
+
+/** 2^x within 1 ulp, subnormal results included. */
+export function exp2(e: Emitter, x: Lanes): Lanes {
+  const bounded = clamp(e, x, -151, 129);
+  const shifted = e.binary('addf', bounded, f(e, roundingShift, x));
+  const k = e.binary('subf', shifted, f(e, roundingShift, x));
+  const r = e.binary('subf', bounded, k);
+  // r ln2 in two parts keeps the reduced argument exact to the last bit.
+  const reduced = e.binary('mulf', r, f(e, Math.LN2, x));
+  return scaleByPower(e, expReduced(e, reduced), integerPart(e, shifted));
+}
+
+/** log(1 + t) = t - t²/2 + t³ p(t) for 1 + t in [√½, √2] (coefficients after Cephes logf). */
+const logTail = [
+  7.0376836292e-2, -1.151461031e-1, 1.167699874e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
+  2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
+];
+
+/** Splits x = m 2^k with m in [√½, √2); gives m - 1 and k as f32. */
+function splitExponent(e: Emitter, x: Lanes): { t: Lanes; k: Lanes } {
+  const tiny = e.compareFloat('olt', x, f(e, 1.17549435e-38, x));
+  const scaled = e.select(tiny, e.binary('mulf', x, f(e, 2 ** 23, x)), x);
+  // Shifting the bits by those of √½ puts the mantissa's split where it belongs.
+  const bits = e.binary('subi', e.bitcast(scaled, 'i32'), i(e, 0x3f3504f3, x));
+  const exponent = e.binary('shrsi', bits, i(e, 23, x));
+  const mantissa = e.binary('addi', e.binary('andi', bits, i(e, 0x7fffff, x)), i(e, 0x3f3504f3, x));
+  const k = e.convert('arith.sitofp', exponent, 'f32');
+  return {
+    t: e.binary('subf', e.bitcast(mantissa, 'f32'), f(e, 1, x)),
+    k: e.select(tiny, e.binary('subf', k, f(e, 23, x)), k),
+  };
+}
+
+/** What log gives outside of the positive finite numbers. */
+function logSpecials(e: Emitter, x: Lanes, y: Lanes): Lanes {
+  const zero = e.compareFloat('oeq', x, f(e, 0, x));
+  const negative = e.compareFloat('olt', x, f(e, 0, x));
+  const infinite = e.compareFloat('oeq', x, f(e, Number.POSITIVE_INFINITY, x));
+  const nan = e.compareFloat('uno', x, x);
+  const kept = e.select(e.binary('ori', infinite, nan), x, y);
+  return e.select(zero, f(e, Number.NEGATIVE_INFINITY, x), e.select(negative, f(e, Number.NaN, x), kept));
+}
+
+/** Natural logarithm within 1 ulp. */
+export function log(e: Emitter, x: Lanes): Lanes {
+  const { t, k } = splitExponent(e, x);
+  const t2 = e.binary('mulf', t, t);
+  const tail = e.fma(k, f(e, -2.1219444e-4, x), e.binary('mulf', e.binary('mulf', t2, t), polynomial(e, t, logTail)));
+  const small = e.fma(t2, f(e, -0.5, x), tail);
+  return logSpecials(e, x, e.fma(k, f(e, 0.693359375, x), e.binary('addf', t, small)));
+}
+
+/** Logarithm to base 2 within 2 ulp. */
+export function log2(e: Emitter, x: Lanes): Lanes {
+  const { t, k } = splitExponent(e, x);
+  const t2 = e.binary('mulf', t, t);
+  const y = e.fma(t2, f(e, -0.5, x), e.binary('mulf', e.binary('mulf', t2, t), polynomial(e, t, logTail)));
+  // log2(1 + t) = (t + y) log2(e), with log2(e) = 1 + 0.4427: the large parts are added last.
+  const fraction = f(e, log2e - 1, x);
+  const low = e.fma(t, fraction, e.binary('mulf', y, fraction));
+  return logSpecials(e, x, e.binary('addf', k, e.binary('addf', t, e.binary('addf', y, low))));
+}
+
+/** tanh within 2 ulp: an odd polynomial near 0 (after Cephes tanhf), 1 - 2 / (e^2|x| + 1) elsewhere. */
+export function tanh(e: Emitter, x: Lanes): Lanes {
+  const magnitude = e.unary('math.absf', x);
+  const square = e.binary('mulf', x, x);
+  const tail = polynomial(
+    e,
+    square,
+    [-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1],
+  );
+  const near = e.fma(e.binary('mulf', tail, square), x, x);
+  const grown = exp(e, e.binary('addf', magnitude, magnitude));
+  const far = e.binary('subf', f(e, 1, x), e.binary('divf', f(e, 2, x), e.binary('addf', grown, f(e, 1, x))));
+  const signed = copySign(e, far, x);
+  return e.select(e.compareFloat('olt', magnitude, f(e, 0.625, x)), near, signed);
+}
+
+function copySign(e: Emitter, magnitude: Lanes, sign: Lanes): Lanes {
+  const kept = e.binary('andi', e.bitcast(magnitude, 'i32'), i(e, 0x7fffffff, sign));
+  const bit = e.binary('andi', e.bitcast(sign, 'i32'), i(e, -0x80000000, sign));
+  return e.bitcast(e.binary('ori', kept, bit), 'f32');
+}

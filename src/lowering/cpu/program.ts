@@ -1,0 +1,739 @@
+/** Lowers the ops of one program, in order: scalars at once, tiles as virtual values, sinks in shared loop nests. */
+
+import { InternalError } from '../../diagnostics/diagnostic.js';
+import { f32, f64, i32 } from '../../ir/dtypes.js';
+import { accumulatorDType } from '../../ir/ops/contraction.js';
+import { terminatorValues } from '../../ir/ops/control.js';
+import { isOp, isPure, type OpName, type OpOf } from '../../ir/ops/index.js';
+import { unitReshapeAxes } from '../../ir/ops/ragged-rules.js';
+import { sameShape, tileType } from '../../ir/types.js';
+import type { GenericOp, Region, Value } from '../../ir/value.js';
+import { operandsOf, walk } from '../../ir/walk.js';
+import type { MlirValue } from '../mlir.js';
+import type { RuleTable } from '../rule-table.js';
+import type { Arena, Buffer } from './arena.js';
+import { cast, type ElementRule, elementRules, elemOf } from './arithmetic.js';
+import { emitAtomic } from './atomic.js';
+import type { Elem, Lanes } from './emitter.js';
+import { emitDot, panelWidth, type VectorUnit } from './matrix.js';
+import { isInnerReduction, type NestEmitter, type Sink, sinkInput, sinkShape } from './nest.js';
+import { type Tiles, typeOf } from './tiles.js';
+
+export interface ProgramContext {
+  readonly tiles: Tiles;
+  readonly arena: Arena;
+  readonly unit: VectorUnit;
+  readonly nests: NestEmitter;
+  readonly dims: ReadonlyMap<string, Lanes>;
+  readonly ids: ReadonlyMap<string, Lanes>;
+  readonly grid: ReadonlyMap<string, Lanes>;
+}
+
+/** Cost of computing one element again, in simple instructions; what is dearer than `recomputeLimit` and used twice is kept. */
+const opCosts: Readonly<Record<string, number>> = {
+  exp: 20,
+  exp2: 20,
+  log: 20,
+  log2: 20,
+  tanh: 30,
+  div: 6,
+  sqrt: 6,
+  rsqrt: 10,
+  rem: 10,
+  floor_div: 12,
+  mod: 12,
+  cdiv: 12,
+  load: 1,
+  gather: 8,
+  constant: 0,
+  iota: 1,
+  broadcast: 0,
+  reshape: 0,
+};
+const recomputeLimit = 4;
+
+/** Ops whose tiles need not exist in memory. */
+const virtualOps = new Set([
+  'constant',
+  'iota',
+  'extent_mask',
+  'broadcast',
+  'cast',
+  'select',
+  'reshape',
+  'transpose',
+  'load',
+  'gather',
+  ...Object.keys(elementRules),
+]);
+
+/** Lowers one region. Tiles that belong to the region are released with it. */
+export class RegionLowering {
+  private pending: Sink[] = [];
+  private readonly position = new Map<GenericOp, number>();
+  private readonly users = new Map<Value, GenericOp[]>();
+  private readonly loads: OpOf<'load' | 'gather'>[] = [];
+  private readonly own: Buffer[] = [];
+  private readonly local = new Set<Value>();
+  private now = 0;
+
+  constructor(
+    private readonly context: ProgramContext,
+    private readonly region: Region,
+  ) {
+    for (const arg of region.args) this.local.add(arg);
+    region.ops.forEach((op, i) => {
+      this.position.set(op, i);
+      for (const r of op.results) this.local.add(r);
+      const used = new Set(operandsOf(op));
+      for (const inner of op.regions) walk(inner, (o) => operandsOf(o).forEach((v) => used.add(v)));
+      for (const v of used) this.users.set(v, [...(this.users.get(v) ?? []), op]);
+    });
+  }
+
+  /** Lowers all ops but the terminator, which `end` handles while the region's tiles still exist. */
+  lower<T>(end: (terminator: GenericOp | undefined) => T): T {
+    const { e } = this.context.tiles;
+    for (const op of this.region.ops) {
+      this.now = this.position.get(op)!;
+      e.loc = op.loc;
+      if (isOp(op, 'yield') || isOp(op, 'condition')) break;
+      this.op(op);
+    }
+    this.now = this.region.ops.length;
+    const result = end(this.region.ops.at(-1));
+    this.flush();
+    for (const buffer of this.own) this.context.arena.release(buffer);
+    return result;
+  }
+
+  private op(op: GenericOp): void {
+    const [result] = op.results;
+    const isScalar = result?.type.kind === 'tile' && result.type.shape.length === 0;
+    if (isScalar && isPure(op) && !isOp(op, 'reduce')) this.scalarOp(op);
+    else (cpuRules[op.name as OpName] as (lowering: RegionLowering, op: GenericOp) => void)(this, op);
+  }
+
+  /** A tile that is computed where it is asked for. */
+  virtual(op: GenericOp): void {
+    const [result] = op.results;
+    this.context.tiles.set(result!, { kind: 'virtual', op });
+    if (this.mustKeep(result!)) this.keep(result!);
+  }
+
+  broadcast(op: OpOf<'broadcast'>): void {
+    this.beforeBroadcast(op);
+    this.virtual(op);
+  }
+
+  // ---- scalars ------------------------------------------------------------------------------------------------------
+
+  private scalarOp(op: GenericOp): void {
+    const { tiles, dims, ids, grid } = this.context;
+    const { e } = tiles;
+    const [result] = op.results;
+    const { dtype } = typeOf(result!);
+    const set = (lanes: Lanes): void => tiles.set(result!, { kind: 'scalar', lanes });
+    if (isOp(op, 'dim')) return set(dims.get(op.attrs.name)!);
+    if (isOp(op, 'program_id')) return set(ids.get(op.attrs.axis)!);
+    if (isOp(op, 'num_programs')) return set(grid.get(op.attrs.axis)!);
+    if (isOp(op, 'constant')) return set(e.number(op.attrs.value, elemOf(dtype)));
+    if (isOp(op, 'extent_mask')) return set(e.int(1, 'i1'));
+    const args = operandsOf(op).map((v) => this.scalar(v));
+    if (isOp(op, 'cast')) return set(cast(e, args[0]!, typeOf(op.operands.input).dtype, dtype));
+    if (isOp(op, 'reshape') || isOp(op, 'broadcast')) return set(args[0]!);
+    const rule = (elementRules as Record<string, ElementRule>)[op.name];
+    if (!rule) throw new InternalError(`scalar '${op.name}' has no CPU lowering`);
+    set(rule(e, args, typeOf(operandsOf(op)[0]!).dtype, op));
+  }
+
+  private scalar(value: Value): Lanes {
+    const { tiles } = this.context;
+    // A reduction's result exists once its nest has been emitted.
+    if (!tiles.tryPlace(value)) this.flush();
+    return tiles.scalar(value);
+  }
+
+  // ---- what to keep ---------------------------------------------------------------------------------------------------
+
+  private usersOf(value: Value): readonly GenericOp[] {
+    return this.users.get(value) ?? [];
+  }
+
+  /** Cost of one element of a virtual value, and whether memory is read for it. */
+  private cost(value: Value, seen = new Map<Value, number>()): number {
+    const known = seen.get(value);
+    if (known !== undefined) return known;
+    const place = this.context.tiles.tryPlace(value);
+    const own = !place || place.kind === 'scalar' ? 0 : place.kind === 'buffer' ? 1 : (opCosts[place.op.name] ?? 1);
+    const total =
+      place?.kind === 'virtual' && !isOp(place.op, 'load')
+        ? operandsOf(place.op)
+            .filter((v) => v.type.kind === 'tile')
+            .reduce((sum, v) => sum + this.cost(v, seen), own)
+        : own;
+    seen.set(value, total);
+    return total;
+  }
+
+  private readsMemory(value: Value): boolean {
+    return this.virtualLeaves(value).some((op) => isOp(op, 'load') || isOp(op, 'gather'));
+  }
+
+  /** The virtual ops that a value is computed from, itself included. */
+  private virtualLeaves(value: Value, seen = new Set<GenericOp>()): GenericOp[] {
+    if (value.type.kind !== 'tile') return [];
+    const place = this.context.tiles.tryPlace(value);
+    if (place?.kind !== 'virtual' || seen.has(place.op)) return [];
+    seen.add(place.op);
+    return [place.op, ...operandsOf(place.op).flatMap((v) => this.virtualLeaves(v, seen))];
+  }
+
+  private mustKeep(value: Value): boolean {
+    const users = this.usersOf(value);
+    if (users.some((u) => u.regions.length > 0)) return this.readsMemory(value) || this.cost(value) > recomputeLimit;
+    if (users.some((u) => isOp(u, 'reshape') && !this.isUnitReshape(u))) return true;
+    return users.length > 1 && this.cost(value) > recomputeLimit;
+  }
+
+  /** A value that a broadcast repeats is computed once, not once a row. */
+  private beforeBroadcast(op: OpOf<'broadcast'>): void {
+    const { input } = op.operands;
+    const [from, to] = [typeOf(input).shape, typeOf(op.results[0]!).shape];
+    const alongRows = from.length > 0 && from.at(-1) === to.at(-1) && from.length > 0 && from.at(-1) !== 1;
+    if (alongRows && this.cost(input) > 1) this.keep(input);
+  }
+
+  private isUnitReshape(op: OpOf<'reshape'>): boolean {
+    return unitReshapeAxes(typeOf(op.operands.input).shape, typeOf(op.results[0]!).shape) !== undefined;
+  }
+
+  private allocate(elem: Elem, shape: readonly number[], panel?: number): Buffer {
+    const buffer = this.context.arena.allocate(elem, shape, panel);
+    this.own.push(buffer);
+    return buffer;
+  }
+
+  /** Makes a tile exist in scratch. Takes over the buffer of an operand that nothing reads any more. */
+  private keep(value: Value): Buffer {
+    const { tiles } = this.context;
+    const waiting = this.pending.find((s) =>
+      s.kind === 'keep' ? s.value === value : s.kind === 'reduce' && s.op.results[0] === value,
+    );
+    if (waiting) return (waiting as { buffer: Buffer }).buffer;
+    const place = tiles.place(value);
+    if (place.kind === 'buffer') return place.buffer;
+    const buffer = this.reusable(value) ?? this.allocate(tiles.elem(value), typeOf(value).shape);
+    this.add({ kind: 'keep', value, buffer });
+    return buffer;
+  }
+
+  /** A buffer of the same form that `value` reads, element for element, as its last reader. */
+  private reusable(value: Value): Buffer | undefined {
+    const { tiles } = this.context;
+    const { shape } = typeOf(value);
+    const elem = tiles.elem(value);
+    const leaves = this.virtualLeaves(value);
+    for (const op of leaves) {
+      if (!(op.name in elementRules) && !isOp(op, 'cast')) continue;
+      for (const v of operandsOf(op)) {
+        const place = tiles.tryPlace(v);
+        if (
+          place?.kind !== 'buffer' ||
+          this.shared.has(place.buffer.offset) ||
+          place.buffer.elem !== elem ||
+          !sameShape(typeOf(v).shape, shape) ||
+          !this.local.has(v)
+        )
+          continue;
+        const readers = this.usersOf(v);
+        const onlyHere = readers.every((u) => leaves.includes(u) && this.onlyFor(u, value, leaves));
+        if (onlyHere) return place.buffer;
+      }
+    }
+    return undefined;
+  }
+
+  /** Whether a virtual op serves `value` alone, elementwise all the way. */
+  private onlyFor(op: GenericOp, value: Value, leaves: readonly GenericOp[]): boolean {
+    if (!(op.name in elementRules) && !isOp(op, 'cast')) return false;
+    const [result] = op.results;
+    return result === value || this.usersOf(result!).every((u) => leaves.includes(u) && this.onlyFor(u, value, leaves));
+  }
+
+  // ---- nests ----------------------------------------------------------------------------------------------------------
+
+  private add(sink: Sink): void {
+    const [first] = this.pending;
+    const alone = isInnerReduction(sink);
+    if (first && (alone || !sameShape(sinkShape(first), sinkShape(sink)) || this.waits(sink))) this.flush();
+    this.pending.push(sink);
+    if (alone) this.flush();
+  }
+
+  /** Whether a sink needs something that the pending nest has not finished. */
+  private waits(sink: Sink): boolean {
+    const kept = new Set<Value>();
+    const reduced = new Set<Value>();
+    const written = new Set<Value>();
+    for (const s of this.pending) {
+      if (s.kind === 'keep') kept.add(s.value);
+      else if (s.kind === 'reduce') reduced.add(s.op.results[0]!);
+      else if (s.kind !== 'transpose') written.add(s.op.operands.ref);
+    }
+    // A kept tile is at hand at the same element only; any other way to it waits.
+    const visit = (value: Value, sameElement: boolean): boolean => {
+      if (value.type.kind !== 'tile') return false;
+      if (reduced.has(value) || (kept.has(value) && !sameElement)) return true;
+      const place = this.context.tiles.tryPlace(value);
+      if (kept.has(value) || place?.kind !== 'virtual') return false;
+      const { op } = place;
+      if ((isOp(op, 'load') || isOp(op, 'gather')) && written.has(op.operands.ref)) return true;
+      const elementwise = op.name in elementRules || isOp(op, 'cast');
+      return operandsOf(op).some((v) => visit(v, sameElement && elementwise));
+    };
+    const operands = sink.kind === 'keep' ? [sink.value] : operandsOf(sink.op);
+    return operands.some((v) => visit(v, true));
+  }
+
+  /** Emits the pending nest. */
+  private flush(): void {
+    const sinks = this.pending;
+    if (sinks.length === 0) return;
+    this.pending = [];
+    const { tiles, nests } = this.context;
+    const results = nests.emit(sinks, this.extentsOf(sinks));
+    for (const sink of sinks) {
+      if (sink.kind === 'keep') tiles.set(sink.value, { kind: 'buffer', buffer: sink.buffer });
+      if (sink.kind !== 'reduce') continue;
+      const lanes = results.get(sink.op);
+      tiles.set(sink.op.results[0]!, lanes ? { kind: 'scalar', lanes } : { kind: 'buffer', buffer: sink.buffer! });
+    }
+  }
+
+  /** The extents that a nest's accesses and masks depend on, each with the size that makes it full. */
+  private extentsOf(sinks: readonly Sink[]): readonly (readonly [Value, number])[] {
+    const found = new Map<Value, number>();
+    const note = (extents: readonly Value[] = [], shape: readonly number[]): void =>
+      extents.forEach((v, axis) => found.set(v, Math.max(found.get(v) ?? 0, shape[axis]!)));
+    for (const sink of sinks) {
+      const roots = sink.kind === 'keep' ? [sink.value] : operandsOf(sink.op);
+      for (const op of roots.flatMap((v) => this.virtualLeaves(v))) {
+        if (isOp(op, 'load')) note(op.operands.valid, typeOf(op.results[0]!).shape);
+        if (isOp(op, 'extent_mask')) note(op.operands.extents, typeOf(op.results[0]!).shape);
+      }
+      if (sink.kind === 'store') note(sink.op.operands.valid, typeOf(sinkInput(sink)).shape);
+    }
+    return [...found];
+  }
+
+  /** A buffer that holds the value, finished. */
+  private materialise(value: Value): Buffer {
+    const buffer = this.keep(value);
+    this.flush();
+    return buffer;
+  }
+
+  // ---- memory ---------------------------------------------------------------------------------------------------------
+
+  load(op: OpOf<'load'>): void {
+    const { tiles } = this.context;
+    const [result] = op.results;
+    if (this.pendingWrites(op.operands.ref)) this.flush();
+    tiles.declareBlock(op);
+    tiles.set(result!, { kind: 'virtual', op });
+    if (typeOf(result!).shape.length === 0) {
+      const lanes = tiles.inNest(false, () => tiles.lanesAt(result!, [], 1));
+      return tiles.set(result!, { kind: 'scalar', lanes });
+    }
+    this.loads.push(op);
+    if (this.mustKeep(result!) || this.overwrittenBeforeUse(op)) this.materialise(result!);
+  }
+
+  gather(op: OpOf<'gather'>): void {
+    const { tiles } = this.context;
+    const [result] = op.results;
+    if (this.pendingWrites(op.operands.ref)) this.flush();
+    tiles.set(result!, { kind: 'virtual', op });
+    this.loads.push(op);
+    if (this.mustKeep(result!) || this.overwrittenBeforeUse(op)) this.materialise(result!);
+  }
+
+  private pendingWrites(ref: Value): boolean {
+    return this.pending.some((s) => (s.kind === 'store' || s.kind === 'scatter') && s.op.operands.ref === ref);
+  }
+
+  /** Whether its array is written between a load and the last op that may still ask for its elements. */
+  private overwrittenBeforeUse(load: OpOf<'load' | 'gather'>): boolean {
+    const last = this.lastReader(load.results[0]!);
+    return this.region.ops.slice(this.now + 1, last + 1).some((op) => writesTo(op, load.operands.ref));
+  }
+
+  /** Position of the last op that reads a value, directly or through virtual values. */
+  private lastReader(value: Value): number {
+    return Math.max(
+      this.now,
+      ...this.usersOf(value).map((u) => {
+        const at = this.position.get(u)!;
+        return u.results[0] && virtualOps.has(u.name) ? Math.max(at, this.lastReader(u.results[0])) : at;
+      }),
+    );
+  }
+
+  store(op: OpOf<'store'>): void {
+    this.context.tiles.declareBlock(op);
+    if (typeOf(op.operands.value).shape.length === 0) this.flush();
+    if (this.pendingReads(op.operands.ref)) this.flush();
+    this.add({ kind: 'store', op });
+  }
+
+  scatter(op: OpOf<'scatter'>): void {
+    this.flush();
+    this.add({ kind: 'scatter', op });
+    this.flush();
+  }
+
+  private pendingReads(ref: Value): boolean {
+    return this.pending.some((s) =>
+      (s.kind === 'keep' ? [s.value] : operandsOf(s.op)).some((v) =>
+        this.virtualLeaves(v).some((op) => (isOp(op, 'load') || isOp(op, 'gather')) && op.operands.ref === ref),
+      ),
+    );
+  }
+
+  atomic(op: OpOf<'atomic_rmw'>): void {
+    this.flush();
+    const [result] = op.results;
+    const { shape } = typeOf(result!);
+    const old = this.usersOf(result!).length > 0 ? this.allocate(this.context.tiles.elem(result!), shape) : undefined;
+    emitAtomic(this.context.tiles, op, old);
+    if (old) this.context.tiles.set(result!, { kind: 'buffer', buffer: old });
+  }
+
+  // ---- tiles that are made in memory ------------------------------------------------------------------------------------
+
+  reduce(op: OpOf<'reduce'>): void {
+    const [result] = op.results;
+    const { shape } = typeOf(result!);
+    const buffer = shape.length === 0 ? undefined : this.allocate(this.context.tiles.elem(result!), shape);
+    this.add({ kind: 'reduce', op, ...(buffer ? { buffer } : {}) });
+  }
+
+  dot(op: OpOf<'dot'>): void {
+    const { tiles, unit } = this.context;
+    const [result] = op.results;
+    const { a, b, acc } = op.operands;
+    const acc32 = accumulatorDType(typeOf(a).dtype);
+    const elem = elemOf(acc32);
+    const left = this.operandAs(a, elem);
+    const right = this.packed(b, elem);
+    const into = acc ? this.accumulatorFor(acc, op) : this.allocate(elem, typeOf(result!).shape);
+    this.flush();
+    emitDot(tiles, unit, left, right, into, acc !== undefined);
+    tiles.set(result!, { kind: 'buffer', buffer: into });
+  }
+
+  /** The right operand of a dot, in panels. A transpose that only feeds this dot writes them directly. */
+  private packed(value: Value, elem: Elem): Buffer {
+    const { tiles, unit, nests } = this.context;
+    const transpose = this.transposed.get(value);
+    if (transpose && tiles.elem(value) !== elem)
+      this.transposeInto(transpose, this.allocate(tiles.elem(value), typeOf(value).shape));
+    const wide = this.asElem(value, elem);
+    const buffer = this.allocate(elem, typeOf(wide).shape, panelWidth(unit, elem));
+    this.flush();
+    const direct = transpose && wide === value;
+    const sink: Sink = direct ? { kind: 'transpose', op: transpose, buffer } : { kind: 'keep', value: wide, buffer };
+    const place = tiles.place(wide);
+    nests.emit([sink], this.extentsOf([sink]));
+    tiles.set(wide, place);
+    return buffer;
+  }
+
+  /** A dot operand in scratch, widened to the accumulator's element. */
+  private operandAs(value: Value, elem: Elem): Buffer {
+    return this.materialise(this.asElem(value, elem));
+  }
+
+  /** A value whose registers hold the accumulator's element: itself, or a virtual cast of it. */
+  private asElem(value: Value, elem: Elem): Value {
+    const { tiles } = this.context;
+    if (tiles.elem(value) === elem) return value;
+    let wide = this.widened.get(value);
+    if (!wide) {
+      const type = tileType(elem === 'i32' ? i32 : elem === 'f64' ? f64 : f32, typeOf(value).shape);
+      const op: GenericOp = {
+        name: 'cast',
+        operands: { input: value },
+        attrs: {},
+        results: [{ type }],
+        regions: [],
+        loc: tiles.e.loc,
+      };
+      [wide] = op.results;
+      tiles.set(wide!, { kind: 'virtual', op });
+      this.widened.set(value, wide!);
+    }
+    return wide!;
+  }
+
+  private readonly widened = new Map<Value, Value>();
+
+  /** The accumulator's own buffer where this dot is its last reader, else a copy. */
+  private accumulatorFor(acc: Value, op: GenericOp): Buffer {
+    const { tiles } = this.context;
+    const mine = this.local.has(acc) && this.usersOf(acc).every((u) => u === op);
+    if (mine) return this.materialise(acc);
+    const copy = this.allocate(tiles.elem(acc), typeOf(acc).shape);
+    this.copy(acc, copy);
+    return copy;
+  }
+
+  transpose(op: OpOf<'transpose'>): void {
+    const { tiles } = this.context;
+    const [result] = op.results;
+    const { permutation } = op.attrs;
+    if (permutation.at(-1) === permutation.length - 1) return this.virtual(op);
+    const users = this.usersOf(result!);
+    if (
+      users.length === 1 &&
+      isOp(users[0], 'dot') &&
+      users[0].operands.b === result &&
+      users[0].operands.a !== result
+    ) {
+      tiles.set(result!, { kind: 'virtual', op });
+      this.transposed.set(result!, op);
+      return;
+    }
+    this.transposeInto(op, this.allocate(tiles.elem(result!), typeOf(result!).shape));
+  }
+
+  private transposeInto(op: OpOf<'transpose'>, buffer: Buffer): void {
+    this.flush();
+    const sink: Sink = { kind: 'transpose', op, buffer };
+    this.context.nests.emit([sink], this.extentsOf([sink]));
+    this.context.tiles.set(op.results[0]!, { kind: 'buffer', buffer });
+  }
+
+  /** Transposes that wait for the dot that reads them. */
+  private readonly transposed = new Map<Value, OpOf<'transpose'>>();
+
+  reshape(op: OpOf<'reshape'>): void {
+    if (this.isUnitReshape(op)) return this.virtual(op);
+    const buffer = this.materialise(op.operands.input);
+    this.shared.add(buffer.offset);
+    const [result] = op.results;
+    this.context.tiles.set(result!, { kind: 'buffer', buffer: { ...buffer, shape: typeOf(result!).shape } });
+  }
+
+  /** Buffers that two values see; neither may write over the other. */
+  private readonly shared = new Set<number>();
+
+  // ---- control ----------------------------------------------------------------------------------------------------------
+
+  /** Where the carried tiles of a loop lie, or undefined for scalars; the initial values are in place. */
+  private slots(init: readonly Value[], op: GenericOp): (Buffer | undefined)[] {
+    this.flush();
+    return init.map((v) => {
+      if (typeOf(v).shape.length === 0) return undefined;
+      const place = this.context.tiles.place(v);
+      const mine = place.kind === 'buffer' && this.local.has(v) && !this.shared.has(place.buffer.offset);
+      if (mine && this.usersOf(v).every((u) => u === op) && init.filter((x) => x === v).length === 1)
+        return place.buffer;
+      const slot = this.allocate(this.context.tiles.elem(v), typeOf(v).shape);
+      this.copy(v, slot);
+      return slot;
+    });
+  }
+
+  private bindCarried(
+    args: readonly Value[],
+    slots: readonly (Buffer | undefined)[],
+    scalars: readonly MlirValue[],
+  ): void {
+    const { tiles } = this.context;
+    let next = 0;
+    args.forEach((arg, i) => {
+      const slot = slots[i];
+      if (slot) tiles.set(arg, { kind: 'buffer', buffer: slot });
+      else tiles.set(arg, { kind: 'scalar', lanes: { value: scalars[next++]!, elem: tiles.elem(arg), width: 1 } });
+    });
+  }
+
+  /** Hands values over to a loop's slots: all are finished first, so that no slot is overwritten while it is read. */
+  private handOver(values: readonly Value[], slots: readonly (Buffer | undefined)[]): MlirValue[] {
+    const tiles = values.filter((_, i) => slots[i]);
+    for (const v of tiles) this.keep(v);
+    this.flush();
+    const moves = values.flatMap((v, i) => {
+      const slot = slots[i];
+      const from = slot && this.materialise(v);
+      return slot && from!.offset !== slot.offset ? [{ v, from: from!, slot }] : [];
+    });
+    const isSlot = (b: Buffer): boolean => slots.some((s) => s?.offset === b.offset);
+    for (const move of moves) {
+      if (!isSlot(move.from)) continue;
+      const aside = this.allocate(move.from.elem, move.from.shape);
+      this.copy(move.v, aside);
+      move.from = aside;
+    }
+    for (const { v, from, slot } of moves) this.copyBuffer(v, from, slot);
+    return values.flatMap((v, i) => (slots[i] ? [] : [this.scalar(v).value]));
+  }
+
+  private copyBuffer(value: Value, from: Buffer, to: Buffer): void {
+    const { tiles } = this.context;
+    const place = tiles.place(value);
+    tiles.set(value, { kind: 'buffer', buffer: from });
+    this.copy(value, to);
+    tiles.set(value, place);
+  }
+
+  for(op: OpOf<'for'>): void {
+    const { tiles } = this.context;
+    const { e } = tiles;
+    const { from, to, step, init = [] } = op.operands;
+    const slots = this.slots(init, op);
+    const [first, bound, by] = [from, to, step].map((v) => this.scalar(v).value);
+    const scalars = init.filter((_, i) => !slots[i]).map((v) => this.scalar(v).value);
+    const [body] = op.regions;
+    const results = e.for(first!, bound!, by!, scalars, (counter, carried) => {
+      const [counterArg, ...args] = body!.args;
+      tiles.set(counterArg!, { kind: 'scalar', lanes: { value: counter, elem: 'i32', width: 1 } });
+      this.bindCarried(args, slots, carried);
+      const inner = new RegionLowering(this.context, body!);
+      return inner.lower(() => inner.handOver(terminatorValues(body!), slots));
+    });
+    this.bindCarried(op.results, slots, results);
+  }
+
+  while(op: OpOf<'while'>): void {
+    const { e } = this.context.tiles;
+    const { init = [] } = op.operands;
+    const slots = this.slots(init, op);
+    const scalars = init.filter((_, i) => !slots[i]).map((v) => this.scalar(v).value);
+    const [condition, body] = op.regions;
+    const results = e.while(
+      scalars,
+      (carried) => {
+        this.bindCarried(condition!.args, slots, carried);
+        const inner = new RegionLowering(this.context, condition!);
+        return inner.lower((end) => inner.scalar((end as OpOf<'condition'>).operands.condition).value);
+      },
+      (carried) => {
+        this.bindCarried(body!.args, slots, carried);
+        const inner = new RegionLowering(this.context, body!);
+        return inner.lower(() => inner.handOver(terminatorValues(body!), slots));
+      },
+    );
+    this.bindCarried(op.results, slots, results);
+  }
+
+  if(op: OpOf<'if'>): void {
+    const { tiles } = this.context;
+    this.flush();
+    const slots = op.results.map((r) =>
+      typeOf(r).shape.length === 0 ? undefined : this.allocate(tiles.elem(r), typeOf(r).shape),
+    );
+    const elems = op.results.filter((_, i) => !slots[i]).map((r) => tiles.elem(r));
+    const arm = (region: Region) => (): readonly MlirValue[] => {
+      const inner = new RegionLowering(this.context, region);
+      return inner.lower(() => inner.handOver(terminatorValues(region), slots));
+    };
+    const [then, otherwise] = op.regions;
+    const results = tiles.e.if(this.scalar(op.operands.condition).value, elems, arm(then!), arm(otherwise!));
+    this.bindCarried(op.results, slots, results);
+  }
+
+  /** Writes a value to a buffer without making that the value's place. */
+  private copy(value: Value, buffer: Buffer): void {
+    const { tiles, nests } = this.context;
+    this.flush();
+    const place = tiles.place(value);
+    const sink: Sink = { kind: 'keep', value, buffer };
+    nests.emit([sink], this.extentsOf([sink]));
+    tiles.set(value, place);
+  }
+}
+
+const virtual = (lowering: RegionLowering, op: GenericOp): void => lowering.virtual(op);
+/** Ops whose results are scalars always: they never get to the rule of a tile. */
+const scalarOnly = (_: RegionLowering, op: GenericOp): never => {
+  throw new InternalError(`'${op.name}' gives a scalar`);
+};
+const ends = scalarOnly;
+
+/** How each op of the table becomes loops on the CPU. */
+const cpuRules: RuleTable<RegionLowering> = {
+  constant: virtual,
+  iota: virtual,
+  extent_mask: virtual,
+  select: virtual,
+  cast: virtual,
+  dim: scalarOnly,
+  program_id: scalarOnly,
+  num_programs: scalarOnly,
+  broadcast: (l, op) => l.broadcast(op),
+  reshape: (l, op) => l.reshape(op),
+  transpose: (l, op) => l.transpose(op),
+  pad: (_, op) => {
+    throw new InternalError(`'${op.name}' is made explicit by legalize-ragged`);
+  },
+  neg: virtual,
+  abs: virtual,
+  not: virtual,
+  exp: virtual,
+  exp2: virtual,
+  log: virtual,
+  log2: virtual,
+  sqrt: virtual,
+  rsqrt: virtual,
+  tanh: virtual,
+  floor: virtual,
+  ceil: virtual,
+  round: virtual,
+  add: virtual,
+  sub: virtual,
+  mul: virtual,
+  div: virtual,
+  rem: virtual,
+  floor_div: virtual,
+  mod: virtual,
+  cdiv: virtual,
+  max: virtual,
+  min: virtual,
+  max_num: virtual,
+  min_num: virtual,
+  and: virtual,
+  or: virtual,
+  xor: virtual,
+  shl: virtual,
+  shr: virtual,
+  eq: virtual,
+  ne: virtual,
+  lt: virtual,
+  le: virtual,
+  gt: virtual,
+  ge: virtual,
+  reduce: (l, op) => l.reduce(op),
+  dot: (l, op) => l.dot(op),
+  load: (l, op) => l.load(op),
+  store: (l, op) => l.store(op),
+  gather: (l, op) => l.gather(op),
+  scatter: (l, op) => l.scatter(op),
+  atomic_rmw: (l, op) => l.atomic(op),
+  for: (l, op) => l.for(op),
+  while: (l, op) => l.while(op),
+  if: (l, op) => l.if(op),
+  yield: ends,
+  condition: ends,
+};
+
+/** Whether an op, or one inside its regions, writes to an array. */
+function writesTo(op: GenericOp, ref: Value): boolean {
+  const direct = (o: GenericOp): boolean =>
+    (isOp(o, 'store') || isOp(o, 'scatter') || isOp(o, 'atomic_rmw')) && o.operands.ref === ref;
+  let found = direct(op);
+  for (const region of op.regions) walk(region, (o) => (found ||= direct(o)));
+  return found;
+}
