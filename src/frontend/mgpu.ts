@@ -1,0 +1,18 @@
+/** Options of the Mosaic GPU back end: `import * as plgpu from 'tilewright/mgpu'`. */
+
+import { type CompilerParams as Base, givenOptions } from './compiler-params.js';
+
+export interface MosaicGpuOptions {
+  /** Lets math functions use the hardware's approximations. */
+  readonly approxMath?: boolean;
+  /** Buffers per operand of the block pipeline. */
+  readonly maxConcurrentSteps?: number;
+}
+
+export class CompilerParams implements Base {
+  readonly backend = 'mosaic_gpu';
+  readonly options: Base['options'];
+  constructor(options: MosaicGpuOptions = {}) {
+    this.options = givenOptions(options);
+  }
+}
