@@ -1,0 +1,78 @@
+/** Content-addressed storage of artifacts: published by one rename, checked when read. */
+
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { toolCodes } from '../diagnostics/codes/tools.js';
+import type { Diagnostic } from '../diagnostics/diagnostic.js';
+import { sha256 } from './fingerprint.js';
+
+/** What one key stands for: artifacts by name. */
+export type Entry = ReadonlyMap<string, Uint8Array>;
+
+const manifestName = 'manifest.json';
+const layout = 'v1';
+
+/** Makes the folder `to` appear at once with its files, or not at all. An entry that is there already stays. */
+export async function publishFolder(to: string, files: Entry): Promise<void> {
+  const partial = `${to}.${randomBytes(6).toString('hex')}.partial`;
+  try {
+    await mkdir(partial, { recursive: true });
+    for (const [name, bytes] of files) await writeFile(join(partial, name), bytes);
+    await rename(partial, to);
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true }).catch(() => undefined);
+    // Someone else published the same content in the meantime.
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+  }
+}
+
+export class ArtifactCache {
+  private warned = false;
+
+  /** @param warn gets at most one warning, when the folder cannot be written. */
+  constructor(
+    private readonly folder: string,
+    private readonly warn: (diagnostic: Diagnostic) => void,
+  ) {}
+
+  /** Where an entry lies, whether it exists or not. */
+  path(key: string): string {
+    return join(this.folder, layout, key.slice(0, 2), key);
+  }
+
+  /** The entry of a key. One that is torn, foreign or changed is a miss. */
+  async get(key: string): Promise<Entry | undefined> {
+    try {
+      const folder = this.path(key);
+      const manifest: unknown = JSON.parse(await readFile(join(folder, manifestName), 'utf8'));
+      const files = (manifest as { files: Record<string, string> }).files;
+      const entry = new Map<string, Uint8Array>();
+      for (const [name, hash] of Object.entries(files)) {
+        const bytes = await readFile(join(folder, name));
+        if (sha256(bytes) !== hash) throw new Error('changed');
+        entry.set(name, bytes);
+      }
+      return entry;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Stores an entry. A cache that cannot be written costs a warning, never the result. */
+  async put(key: string, entry: Entry): Promise<void> {
+    const hashes = Object.fromEntries([...entry].map(([name, bytes]) => [name, sha256(bytes)]));
+    const manifest = Buffer.from(JSON.stringify({ files: hashes }));
+    const to = this.path(key);
+    try {
+      await mkdir(dirname(to), { recursive: true });
+      // A torn entry would keep every later one out.
+      if (!(await this.get(key))) await rm(to, { recursive: true, force: true });
+      await publishFolder(to, new Map([...entry, [manifestName, manifest]]));
+    } catch (error) {
+      if (!this.warned) this.warn(toolCodes.cacheUnwritable({ folder: this.folder, why: (error as Error).message }));
+      this.warned = true;
+    }
+  }
+}

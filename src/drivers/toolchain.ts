@@ -1,0 +1,216 @@
+/** Tool sets: pinned, hash-checked Python wheels that hold tools, unpacked into the user's cache folder without root. */
+
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { toolCodes } from '../diagnostics/codes/tools.js';
+import { ToolError } from '../diagnostics/diagnostic.js';
+import { assetPath } from './assets.js';
+import { cacheFolder, installerEnvironment, searchPath } from './environment.js';
+import { sha256 } from './fingerprint.js';
+import { causeOf, type Outcome, run } from './run.js';
+
+interface ToolSet {
+  readonly summary: string;
+  /** Tools by name, as paths below the folder of Python packages. */
+  readonly tools: Readonly<Record<string, string>>;
+}
+
+/** The tool sets that can be installed. Each has a lock file `locks/NAME.lock`. */
+export const toolSets = {
+  mlir: {
+    summary: 'LLVM and MLIR 22.1: mlir-opt, mlir-translate, opt, llc (for the CPU)',
+    tools: {
+      'mlir-opt': 'mlir/bin/mlir-opt',
+      'mlir-translate': 'mlir/bin/mlir-translate',
+      opt: 'llvm/bin/opt',
+      llc: 'llvm/bin/llc',
+    },
+  },
+  test: { summary: 'NumPy and JAX, the other side of benchmarks', tools: {} },
+} as const satisfies Readonly<Record<string, ToolSet>>;
+
+export type SetName = keyof typeof toolSets;
+export const setNames = Object.keys(toolSets) as readonly SetName[];
+
+export function asSetName(name: string): SetName {
+  const found = setNames.find((s) => s === name);
+  if (!found) throw new ToolError([toolCodes.unknownSet({ set: name, known: setNames.join(', ') })]);
+  return found;
+}
+
+/** Folder of a set's Python packages. Its name changes with the lock, so an older installation is never used by mistake. */
+export async function setFolder(set: SetName): Promise<string> {
+  const lock = await readFile(assetPath(`locks/${set}.lock`));
+  return join(cacheFolder(), 'toolchains', `${set}-${sha256(lock).slice(0, 16)}`);
+}
+
+export async function isInstalled(set: SetName): Promise<boolean> {
+  return exists(await setFolder(set));
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Path of a tool of a set, or undefined where the set is not installed. */
+export async function setTool(tool: string): Promise<string | undefined> {
+  for (const set of setNames) {
+    const { tools }: ToolSet = toolSets[set];
+    const relative = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
+    if (relative === undefined) continue;
+    const path = join(await setFolder(set), relative);
+    if (await exists(path)) return path;
+  }
+  return undefined;
+}
+
+export interface InstallOptions {
+  readonly onProgress?: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Installs a set if it is missing. Packages go to a folder beside the final one, which then appears by one rename: a
+ * broken installation is never seen, and of two that run at once either wins.
+ *
+ * @throws ToolError: no Python, no installer, a download that fails or does not match its hash.
+ */
+export async function installSet(
+  set: SetName,
+  { onProgress = () => {}, signal }: InstallOptions = {},
+): Promise<{ folder: string; installed: boolean }> {
+  const folder = await setFolder(set);
+  if (await exists(folder)) return { folder, installed: false };
+  await mkdir(dirname(folder), { recursive: true });
+  const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
+  try {
+    await installInto(partial, set, onProgress, signal);
+    await rename(partial, folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+  await removeStale(folder);
+  return { folder, installed: true };
+}
+
+/** An installer: how its command line puts the packages of a lock file into a folder. */
+interface Installer {
+  readonly name: string;
+  readonly path: string;
+  readonly args: (target: string, lock: string) => readonly string[];
+}
+
+const installTimeout = 30 * 60_000;
+
+async function installInto(
+  target: string,
+  set: SetName,
+  onProgress: (line: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const python = await findPython();
+  const installers = await findInstallers(python);
+  const causes: string[] = [];
+  for (const { name, path, args } of installers) {
+    onProgress(`installing tool set '${set}' with ${name}`);
+    const lock = assetPath(`locks/${set}.lock`);
+    const outcome = await run(name, path, args(target, lock), {
+      env: installerEnvironment(),
+      timeout: installTimeout,
+      ...(signal ? { signal } : {}),
+    });
+    if (outcome.ok) return;
+    if (outcome.aborted) throw installError(set, outcome);
+    causes.push(`${name}: ${causeOf(outcome.stderr) || 'failed'}`);
+    await rm(target, { recursive: true, force: true });
+  }
+  throw new ToolError([toolCodes.installFailed({ set, cause: causes.join('; ') || 'neither uv nor pip was found' })]);
+}
+
+const installError = (set: string, outcome: Outcome): ToolError =>
+  new ToolError([toolCodes.installFailed({ set, cause: outcome.aborted ? 'cancelled' : causeOf(outcome.stderr) })]);
+
+/** A Python of at least 3.11. Only its version is asked; nothing of ours is run in it. */
+async function findPython(): Promise<string> {
+  const seen: string[] = [];
+  for (const name of ['python3', 'python3.13', 'python3.12', 'python3.11', 'python']) {
+    const path = await onPath(name);
+    if (!path) continue;
+    const { stdout, ok } = await run(name, path, ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], {
+      env: installerEnvironment(),
+    });
+    const version = Buffer.from(stdout).toString('utf8').trim();
+    const [major, minor] = version.split('.').map(Number);
+    if (ok && (major! > 3 || (major === 3 && minor! >= 11))) return path;
+    if (version) seen.push(`${name} is ${version}`);
+  }
+  throw new ToolError([
+    toolCodes.pythonMissing(
+      { got: seen.length ? seen.join(', ') : 'none was found on PATH' },
+      { help: 'install Python 3.11 or newer and run the command again' },
+    ),
+  ]);
+}
+
+async function findInstallers(python: string): Promise<Installer[]> {
+  const list: Installer[] = [];
+  const uv = await onPath('uv');
+  const pinned = ['--require-hashes', '--no-deps', '-r'];
+  if (uv)
+    list.push({
+      name: 'uv',
+      path: uv,
+      args: (target, lock) => ['pip', 'install', '--quiet', '--python', python, '--target', target, ...pinned, lock],
+    });
+  const pip = await run('pip', python, ['-m', 'pip', '--version'], { env: installerEnvironment() });
+  if (pip.ok)
+    list.push({
+      name: 'pip',
+      path: python,
+      args: (target, lock) => [
+        '-m',
+        'pip',
+        'install',
+        '--quiet',
+        '--no-compile',
+        '--disable-pip-version-check',
+        '--target',
+        target,
+        ...pinned,
+        lock,
+      ],
+    });
+  return list;
+}
+
+/** First executable of a name on PATH. */
+export async function onPath(name: string): Promise<string | undefined> {
+  for (const folder of searchPath()) {
+    const path = join(folder, name);
+    if (
+      await access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path;
+  }
+  return undefined;
+}
+
+/** Partial folders that an interrupted installation left an hour ago or more. */
+async function removeStale(folder: string): Promise<void> {
+  const parent = dirname(folder);
+  for (const name of await readdir(parent)) {
+    if (!name.endsWith('.partial')) continue;
+    const path = join(parent, name);
+    const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs;
+    if (age > 3_600_000) await rm(path, { recursive: true, force: true });
+  }
+}
