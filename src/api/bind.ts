@@ -3,7 +3,7 @@
 import { argumentCodes } from '../diagnostics/codes/arguments.js';
 import { CompileError, type Diagnostic } from '../diagnostics/diagnostic.js';
 import { type DType, isWide, storageBytes } from '../ir/dtypes.js';
-import type { ArrayParam, Dim, Kernel, Launch } from '../ir/kernel.js';
+import type { ArrayParam, Dim, Kernel, Launch, Param } from '../ir/kernel.js';
 import { argumentsOf, evaluateExtent, printExtent } from '../ir/symbolic.js';
 import { elementCount, printType } from '../ir/types.js';
 import { makeNdArray, type NdArray } from './nd-array.js';
@@ -22,6 +22,12 @@ export interface BoundArguments {
 }
 
 const maxPrograms = 2 ** 31 - 1;
+
+/** The name under which a caller passes a parameter; outputs and temporaries are made. An alias is passed as its input. */
+function inputName(param: Param): string | undefined {
+  if (param.kind === 'scalar' || param.role === 'in') return param.name;
+  return param.role === 'inout' ? param.aliasOf : undefined;
+}
 
 const isArray = (v: HostValue): v is NdArray => typeof v === 'object';
 
@@ -46,26 +52,29 @@ export function bindArguments(kernel: Kernel, given: Readonly<Record<string, Hos
   };
 
   const dimByName = new Map(kernel.dims.map((d) => [d.name, d]));
-  const byName = new Map(kernel.params.map((p) => [p.name, p]));
+  const inputsByName = new Set(kernel.params.map(inputName));
   for (const name of Object.keys(given)) {
-    const param = byName.get(name);
-    const isInput = param && (param.kind === 'scalar' || param.role === 'in');
-    if (!isInput && !dimByName.has(name)) fail(argumentCodes.unknownArgument({ kernel: kernel.name, name }, { loc: kernel.loc }));
+    const isInput = inputsByName.has(name);
+    if (!isInput && !dimByName.has(name))
+      fail(argumentCodes.unknownArgument({ kernel: kernel.name, name }, { loc: kernel.loc }));
   }
 
   const inputs = new Map<string, NdArray>();
   const scalars = new Map<string, number | bigint>();
   for (const param of kernel.params) {
-    const value = Object.hasOwn(given, param.name) ? given[param.name] : undefined;
-    if (param.kind === 'array' && param.role !== 'in') continue;
+    const name = inputName(param);
+    if (name === undefined) continue;
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
     const expected = printType(param.value.type);
-    if (value === undefined) fail(argumentCodes.missingArgument({ kernel: kernel.name, name: param.name, expected }, { loc: param.loc }));
+    if (value === undefined)
+      fail(argumentCodes.missingArgument({ kernel: kernel.name, name, expected }, { loc: param.loc }));
     else if (param.kind === 'array') {
       if (matches(param, value)) inputs.set(param.name, value);
-      else fail(argumentCodes.wrongKind({ name: param.name, expected, got: describe(value) }, { loc: param.loc }));
+      else fail(argumentCodes.wrongKind({ name, expected, got: describe(value) }, { loc: param.loc }));
     } else {
       const scalar = isArray(value) ? undefined : toScalar(param.value.type.dtype, value);
-      if (scalar === undefined) fail(argumentCodes.wrongKind({ name: param.name, expected, got: describe(value) }, { loc: param.loc }));
+      if (scalar === undefined)
+        fail(argumentCodes.wrongKind({ name: param.name, expected, got: describe(value) }, { loc: param.loc }));
       else scalars.set(param.name, scalar);
     }
   }
@@ -82,12 +91,16 @@ export function bindArguments(kernel: Kernel, given: Readonly<Record<string, Hos
   const arrays = new Map<string, NdArray>();
   for (const param of kernel.params) {
     if (param.kind === 'scalar') continue;
-    if (param.role === 'in') arrays.set(param.name, inputs.get(param.name)!);
+    const given = inputs.get(param.name);
+    if (param.role === 'in') arrays.set(param.name, given!);
     else {
       const { dtype, shape } = param.value.type;
-      const fresh = makeNdArray(dtype, shape.map((n) => evaluateExtent(n, args)));
-      const alias = param.aliasOf === undefined ? undefined : inputs.get(param.aliasOf);
-      if (alias) (fresh.data as Uint8Array).set(alias.data as Uint8Array);
+      const fresh = makeNdArray(
+        dtype,
+        shape.map((n) => evaluateExtent(n, args)),
+      );
+      // The caller's own array is never written to.
+      if (given) (fresh.data as Uint8Array).set(given.data as Uint8Array);
       arrays.set(param.name, fresh);
     }
   }
@@ -126,22 +139,38 @@ function solveDims(
     const array = param.kind === 'array' && inputs.get(param.name);
     if (!array) continue;
     param.value.type.shape.forEach((extent, axis) => {
-      if (typeof extent !== 'number' && extent.kind === 'argument' && !dims.has(extent.name)) dims.set(extent.name, array.shape[axis]!);
+      if (typeof extent !== 'number' && extent.kind === 'argument' && !dims.has(extent.name))
+        dims.set(extent.name, array.shape[axis]!);
     });
   }
   for (const dim of kernel.dims) {
     const value = Object.hasOwn(given, dim.name) ? given[dim.name] : undefined;
     if (value === undefined) {
       if (!dims.has(dim.name))
-        fail(argumentCodes.missingArgument({ kernel: kernel.name, name: dim.name, expected: 'a dim' }, { loc: dim.loc, help: `no input has '${dim.name}' alone as an extent; pass it by name` }));
+        fail(
+          argumentCodes.missingArgument(
+            { kernel: kernel.name, name: dim.name, expected: 'a dim' },
+            { loc: dim.loc, help: `no input has '${dim.name}' alone as an extent; pass it by name` },
+          ),
+        );
     } else if (isArray(value) || !Number.isInteger(Number(value)) || Number(value) < 0 || Number(value) > maxPrograms)
-      fail(argumentCodes.wrongKind({ name: dim.name, expected: 'an integer from 0 to 2147483647', got: describe(value) }, { loc: dim.loc }));
+      fail(
+        argumentCodes.wrongKind(
+          { name: dim.name, expected: 'an integer from 0 to 2147483647', got: describe(value) },
+          { loc: dim.loc },
+        ),
+      );
     else dims.set(dim.name, Number(value));
   }
   return dims;
 }
 
-function checkShapes(kernel: Kernel, inputs: ReadonlyMap<string, NdArray>, args: ReadonlyMap<string, number>, fail: (d: Diagnostic) => void): void {
+function checkShapes(
+  kernel: Kernel,
+  inputs: ReadonlyMap<string, NdArray>,
+  args: ReadonlyMap<string, number>,
+  fail: (d: Diagnostic) => void,
+): void {
   for (const param of kernel.params) {
     if (param.kind === 'scalar') continue;
     const array = inputs.get(param.name);
@@ -161,14 +190,17 @@ function checkPromises(dim: Dim, value: number, fail: (d: Diagnostic) => void): 
   const broken = (promise: string, help: string): void =>
     fail(argumentCodes.brokenPromise({ name: dim.name, value, promise }, { loc: dim.loc, help }));
   if (value > maxPrograms) broken('at most 2147483647', 'split the array');
-  if (dim.multipleOf !== undefined && value % dim.multipleOf !== 0) broken(`a multiple of ${dim.multipleOf}`, `pad the arrays, or drop multipleOf from dim('${dim.name}')`);
+  if (dim.multipleOf !== undefined && value % dim.multipleOf !== 0)
+    broken(`a multiple of ${dim.multipleOf}`, `pad the arrays, or drop multipleOf from dim('${dim.name}')`);
   if (dim.min !== undefined && value < dim.min) broken(`at least ${dim.min}`, `drop min from dim('${dim.name}')`);
-  if (dim.max !== undefined && value > dim.max) broken(`at most ${dim.max}`, `compile with a larger block, or raise max of dim('${dim.name}')`);
+  if (dim.max !== undefined && value > dim.max)
+    broken(`at most ${dim.max}`, `compile with a larger block, or raise max of dim('${dim.name}')`);
 }
 
 function countPrograms(launch: Launch, args: ReadonlyMap<string, number>, fail: (d: Diagnostic) => void): number {
   const programs = launch.grid.reduce((n, axis) => n * BigInt(Math.max(0, evaluateExtent(axis.extent, args))), 1n);
-  if (programs > BigInt(maxPrograms)) fail(argumentCodes.gridTooLarge({ launch: launch.name, programs: String(programs) }, { loc: launch.loc }));
+  if (programs > BigInt(maxPrograms))
+    fail(argumentCodes.gridTooLarge({ launch: launch.name, programs: String(programs) }, { loc: launch.loc }));
   return Number(programs);
 }
 

@@ -4,6 +4,7 @@ import { irCodes } from '../diagnostics/codes/ir.js';
 import type { Diagnostic } from '../diagnostics/diagnostic.js';
 import { type FileLoc, fileLoc, type Loc } from '../diagnostics/location.js';
 import type { AttrLiteral, AttrSpecs } from './attributes.js';
+import { checkOp } from './check-op.js';
 import type { OpDefinition } from './define-op.js';
 import { tryDType } from './dtypes.js';
 import {
@@ -262,7 +263,7 @@ class KernelParser {
     const op: GenericOp = { name, operands, attrs, results, regions, loc };
     if (resultNames.length !== stated.length)
       this.problem(`'${name}' names ${resultNames.length} results but states ${stated.length} types`, at);
-    else if (this.diagnostics.length === 0) this.check(op, definition, at);
+    else if (this.diagnostics.length === 0) checkOp(op, (d) => this.diagnostics.push(d), at);
     resultNames.forEach((r, i) => {
       if (results[i]) this.bind(r.name, results[i], r.at);
     });
@@ -349,37 +350,6 @@ class KernelParser {
       args.map((a) => a.value),
       args,
     );
-  }
-
-  /** Checks one op against its definition, so that the first fault is reported where it stands. */
-  private check(op: GenericOp, definition: OpDefinition, at: FileLoc): void {
-    const report = (message: string): void => this.problem(message, at);
-    for (const [name, spec] of Object.entries(definition.attrs))
-      if (!spec.optional && op.attrs[name] === undefined) report(`'${op.name}' needs attribute '${name}'`);
-    for (const [group, { arity, constraint }] of Object.entries(definition.operands)) {
-      const given = op.operands[group];
-      for (const v of Array.isArray(given) ? (given as readonly Value[]) : given ? [given as Value] : [])
-        if (!constraint.accepts(v.type))
-          report(
-            `'${op.name}' needs ${constraint.expects} for ${arity === 'one' ? '' : 'each of '}'${group}', got ${printType(v.type)}`,
-          );
-    }
-    if (op.regions.length !== definition.regions.length)
-      report(`'${op.name}' has ${definition.regions.length} regions, got ${op.regions.length}`);
-    if (this.diagnostics.length) return;
-    const types = op.results.map((r) => r.type);
-    if ('infer' in definition.results) {
-      const inferred = definition.results.infer(op.operands as never, op.attrs as never, report);
-      if (inferred && !(inferred.length === types.length && inferred.every((t, i) => sameType(t, types[i]!)))) {
-        const show = (list: readonly Type[]): string => list.map(printType).join(', ') || 'nothing';
-        this.diagnostics.push(
-          irCodes.resultTypes({ op: op.name, expected: show(inferred), got: show(types) }, { loc: at }),
-        );
-      }
-    } else if (definition.results.stated !== 'any' && definition.results.stated !== types.length) {
-      report(`'${op.name}' gives ${definition.results.stated} results, got ${types.length}`);
-    }
-    if (this.diagnostics.length === 0) definition.verify?.(op as never, report);
   }
 
   private type(): Type {

@@ -22,18 +22,31 @@ export function softmax(x: Float64Array, m: number, n: number): Reference {
     const top = line.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
     const e = line.map((v) => Math.exp(v - top));
     const sum = e.reduce((a, b) => a + b, 0);
-    values.set(e.map((v) => v / sum), row * n);
+    values.set(
+      e.map((v) => v / sum),
+      row * n,
+    );
   }
   return { shape: [m, n], values };
 }
 
-export function layerNorm(x: Float64Array, w: Float64Array, b: Float64Array, eps: number, m: number, n: number): Reference {
+export function layerNorm(
+  x: Float64Array,
+  w: Float64Array,
+  b: Float64Array,
+  eps: number,
+  m: number,
+  n: number,
+): Reference {
   const values = new Float64Array(m * n);
   for (let row = 0; row < m; row++) {
     const line = x.subarray(row * n, (row + 1) * n);
     const mean = line.reduce((a, v) => a + v, 0) / n;
     const variance = line.reduce((a, v) => a + (v - mean) ** 2, 0) / n;
-    values.set(line.map((v, i) => ((v - mean) / Math.sqrt(variance + eps)) * w[i]! + b[i]!), row * n);
+    values.set(
+      line.map((v, i) => ((v - mean) / Math.sqrt(variance + eps)) * w[i]! + b[i]!),
+      row * n,
+    );
   }
   return { shape: [m, n], values };
 }

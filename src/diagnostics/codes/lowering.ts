@@ -16,6 +16,13 @@ export const loweringCodes = {
     'Targets are `cpu`, `cpu:native`, `interpret`, and GPU architectures such as `sm_90` and `gfx942`.',
     ({ target, known }) => `unknown target '${target}'; known are ${known}`,
   ),
+  unknownStage: defineCode<{ stage: string; target: string }>(
+    'TW2004',
+    'error',
+    'an unknown stage',
+    'A stage is named by the extension of what it makes; each target has its own. `--emit` takes those of the target.',
+    ({ stage, target }) => `target '${target}' has no stage '${stage}'`,
+  ),
   noBackend: defineCode<{ target: string }>(
     'TW2003',
     'error',

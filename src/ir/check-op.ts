@@ -1,0 +1,49 @@
+/** Checks one op against its definition in the table: what the parser and the verifier share. */
+
+import { irCodes } from '../diagnostics/codes/ir.js';
+import type { Diagnostic } from '../diagnostics/diagnostic.js';
+import type { Loc } from '../diagnostics/location.js';
+import { definitionOf } from './ops/index.js';
+import { printType, sameType, type Type } from './types.js';
+import type { GenericOp, Value } from './value.js';
+
+const show = (types: readonly Type[]): string => types.map(printType).join(', ') || 'nothing';
+
+/**
+ * Reports every way in which `op` breaks its definition; rules that build on a broken one are not checked further.
+ *
+ * @param loc where to report, if not at the op.
+ */
+export function checkOp(op: GenericOp, sink: (diagnostic: Diagnostic) => void, loc: Loc = op.loc): void {
+  const definition = definitionOf(op);
+  let failed = false;
+  const fail = (diagnostic: Diagnostic): void => {
+    failed = true;
+    sink(diagnostic);
+  };
+  const report = (message: string): void => fail(irCodes.invalidOp({ message }, { loc }));
+  for (const [name, spec] of Object.entries(definition.attrs))
+    if (!spec.optional && op.attrs[name] === undefined) report(`'${op.name}' needs attribute '${name}'`);
+  for (const [group, { arity, constraint }] of Object.entries(definition.operands)) {
+    const given = op.operands[group];
+    if (arity === 'one' && !given) report(`'${op.name}' needs operand '${group}'`);
+    for (const v of Array.isArray(given) ? (given as readonly Value[]) : given ? [given as Value] : [])
+      if (!constraint.accepts(v.type))
+        report(
+          `'${op.name}' needs ${constraint.expects} for ${arity === 'variadic' ? 'each of ' : ''}'${group}', got ${printType(v.type)}`,
+        );
+  }
+  if (op.regions.length !== definition.regions.length)
+    report(`'${op.name}' has ${definition.regions.length} regions, got ${op.regions.length}`);
+  if (failed) return;
+  const types = op.results.map((r) => r.type);
+  if ('infer' in definition.results) {
+    const inferred = definition.results.infer(op.operands as never, op.attrs as never, report);
+    const fits = inferred && inferred.length === types.length && inferred.every((t, i) => sameType(t, types[i]!));
+    if (inferred && !fits)
+      fail(irCodes.resultTypes({ op: op.name, expected: show(inferred), got: show(types) }, { loc }));
+  } else if (definition.results.stated !== 'any' && definition.results.stated !== types.length) {
+    report(`'${op.name}' gives ${definition.results.stated} results, got ${types.length}`);
+  }
+  if (!failed) definition.verify?.(op as never, report);
+}

@@ -1,0 +1,45 @@
+import { attrKey } from '../analyses/value-numbers.js';
+import type { Kernel } from '../kernel.js';
+import { definitionOf, isPure } from '../ops/index.js';
+import type { Pass } from '../pass.js';
+import { Rewriter } from '../rewrite.js';
+import { printType } from '../types.js';
+import type { GenericOp, Region, Value } from '../value.js';
+import { operandsOf } from '../walk.js';
+
+/** Merges equal pure ops of a region with those before them, in it or around it. */
+function merge(body: Region): Region {
+  const ids = new Map<Value, number>();
+  const id = (v: Value): number => {
+    let n = ids.get(v);
+    if (n === undefined) {
+      n = ids.size;
+      ids.set(v, n);
+    }
+    return n;
+  };
+  const scopes: Map<string, GenericOp>[] = [new Map()];
+  const rewriter: Rewriter = new Rewriter('cse', (op) => {
+    if (!isPure(op) || op.results.length !== 1) {
+      scopes.push(new Map());
+      rewriter.keep(op);
+      scopes.pop();
+      return;
+    }
+    const operands = operandsOf(op).map((v) => id(rewriter.mapped(v)));
+    if (definitionOf(op).commutative) operands.sort((a, b) => a - b);
+    const key = `${op.name}(${operands.join(',')}){${attrKey(op)}}:${printType(op.results[0]!.type)}`;
+    const known = scopes.map((s) => s.get(key)).find((o) => o !== undefined);
+    if (known) rewriter.replace(op, known.results);
+    else scopes.at(-1)!.set(key, rewriter.keep(op));
+  });
+  return rewriter.region(body);
+}
+
+export const cse: Pass = {
+  name: 'cse',
+  summary: 'Merge ops that compute the same from the same.',
+  run(kernel: Kernel): Kernel {
+    return { ...kernel, launches: kernel.launches.map((launch) => ({ ...launch, body: merge(launch.body) })) };
+  },
+};
