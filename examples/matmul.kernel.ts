@@ -26,9 +26,9 @@ export const matmul = kernel(
   'matmul',
   {
     dtype: dtypes(f32, f16, bf16),
-    bm: choice([128, 64]),
-    bn: choice([128, 64]),
-    bk: choice([64, 128]),
+    bm: choice([256, 128, 64]),
+    bn: choice([256, 128, 64]),
+    bk: choice([128, 64]),
     precision: choice<DotPrecision>(['ieee', 'tf32']),
   },
   ({ dtype, bm, bn, bk, precision }) => {

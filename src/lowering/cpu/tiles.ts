@@ -38,6 +38,10 @@ interface BlockPlace {
   readonly contiguous: boolean;
 }
 
+const cacheLine = 64;
+/** Far enough for memory to answer, near enough that the row is still in the cache when its turn comes. */
+const rowsAhead = 8;
+
 interface Remembered {
   readonly index: readonly MlirValue[];
   readonly lanes: Lanes;
@@ -348,10 +352,31 @@ export class Tiles {
   private load(op: OpOf<'load'>, index: readonly MlirValue[], width: number): Lanes {
     const mask = this.accessMask(op, index, width);
     const { array, address, offsets } = this.blockAddress(op, index, width);
+    if (address && this.full) this.prefetchRow(op, array, address, width);
     const lanes = address
       ? loadLanes(this.e, address, array.dtype, width, mask)
       : gatherLanes(this.e, array.base, offsets!, array.dtype, mask);
     return this.otherwise(op.operands, lanes, index, width);
+  }
+
+  /**
+   * Asks for a row of a block some rows ahead. Rows of a large array lie on different pages, where the processor's own
+   * prefetching stops; asking for what does not exist is harmless.
+   */
+  private prefetchRow(op: OpOf<'load'>, { dtype }: ArrayPlace, address: MlirValue, width: number): void {
+    const { e } = this;
+    const rowStride = this.blocks.get(op)!.strides.at(-2);
+    const memory = memoryElem(dtype);
+    const lineElements = cacheLine / (Number(memory.slice(1)) / 8);
+    if (!rowStride || width < lineElements) return;
+    const ahead = e.mulIndex(rowStride, e.i64(rowsAhead));
+    for (let at = 0; at < width; at += lineElements) {
+      const line = e.address(address, e.addIndex(ahead, e.i64(at)), memory);
+      e.ops('llvm.intr.prefetch', {
+        operands: [line],
+        properties: { rw: '0 : i32', hint: '3 : i32', cache: '1 : i32' },
+      });
+    }
   }
 
   /** `other` where the user's mask is false. */
