@@ -6,6 +6,7 @@ export { interpret, type RunOptions, run } from './api/run.js';
 export { CompileError, type Diagnostic, InternalError, ToolError } from './diagnostics/diagnostic.js';
 export { type Carry, ifElse, loop, when, whileLoop } from './frontend/control.js';
 export { Kernel, kernel, type TracedKernel } from './frontend/kernel.js';
+export { blockSpec, type PallasCallOptions, pallasCall, shapeDtype } from './frontend/pallas.js';
 export { choice, dtypes, type Params, perTarget } from './frontend/params.js';
 export {
   type BlockProgramSpec,

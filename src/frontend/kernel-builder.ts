@@ -54,6 +54,7 @@ export class KernelBuilder {
           help: `call ${name}.store(…) in the body`,
         });
     const costs = programs.map((p) => p.spec.costEstimate).filter((c) => c !== undefined);
+    const metadata = Object.assign({}, ...programs.map((p) => p.spec.metadata)) as Record<string, string>;
     const inOrder = [...this.arrays.values()].map(({ spec: _, ...param }): ir.ArrayParam => param);
     const kernel: ir.Kernel = {
       name: this.name,
@@ -65,6 +66,7 @@ export class KernelBuilder {
         ...inOrder.filter((p) => p.role === 'temp'),
       ],
       ...(costs.length > 0 ? { cost: this.cost(costs) } : {}),
+      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
       launches,
       loc: this.relative(this.loc),
     };

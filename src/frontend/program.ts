@@ -44,6 +44,8 @@ export interface BlockProgramSpec<I, O> {
   /** Options of back ends, at most one set for each. */
   readonly compilerParams?: CompilerParams | readonly CompilerParams[];
   readonly costEstimate?: CostEstimateSpec;
+  /** Free text that the launch plan carries. */
+  readonly metadata?: Readonly<Record<string, string>>;
   /** Prints the kernel IR and the grid on standard error when the kernel is traced. */
   readonly debug?: boolean;
 }

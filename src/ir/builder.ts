@@ -2,6 +2,7 @@
 
 import { invariant } from '../diagnostics/diagnostic.js';
 import type { Loc } from '../diagnostics/location.js';
+import { checkOperands } from './check-op.js';
 import type { Report } from './define-op.js';
 import { type AttrsFor, type OperandsFor, type OpName, type OpOf, tryDefinition } from './ops/index.js';
 import type { Type } from './types.js';
@@ -31,6 +32,9 @@ export function tryCreateOp<N extends OpName>(
     invariant(options.report, `building '${name}': ${message}`);
     options.report(message);
   };
+  // Operands of our own passes are right by construction; a user's may be anything.
+  if (options.report) checkOperands(definition, operands as never, report);
+  if (failed) return undefined;
   const types =
     'infer' in definition.results
       ? definition.results.infer(operands as never, attrs as never, report)

@@ -3,11 +3,29 @@
 import { irCodes } from '../diagnostics/codes/ir.js';
 import type { Diagnostic } from '../diagnostics/diagnostic.js';
 import type { Loc } from '../diagnostics/location.js';
+import type { OpDefinition, Report } from './define-op.js';
 import { definitionOf } from './ops/index.js';
 import { printType, sameType, type Type } from './types.js';
 import type { GenericOp, Value } from './value.js';
 
 const show = (types: readonly Type[]): string => types.map(printType).join(', ') || 'nothing';
+
+/** Reports operands that are missing or of the wrong kind. */
+export function checkOperands(
+  { name, operands: specs }: OpDefinition,
+  operands: GenericOp['operands'],
+  report: Report,
+): void {
+  for (const [group, { arity, constraint }] of Object.entries(specs)) {
+    const given = operands[group];
+    if (arity === 'one' && !given) report(`'${name}' needs operand '${group}'`);
+    for (const v of Array.isArray(given) ? (given as readonly Value[]) : given ? [given as Value] : [])
+      if (!constraint.accepts(v.type))
+        report(
+          `'${name}' needs ${constraint.expects} for ${arity === 'variadic' ? 'each of ' : ''}'${group}', got ${printType(v.type)}`,
+        );
+  }
+}
 
 /**
  * Reports every way in which `op` breaks its definition; rules that build on a broken one are not checked further.
@@ -24,15 +42,7 @@ export function checkOp(op: GenericOp, sink: (diagnostic: Diagnostic) => void, l
   const report = (message: string): void => fail(irCodes.invalidOp({ message }, { loc }));
   for (const [name, spec] of Object.entries(definition.attrs))
     if (!spec.optional && op.attrs[name] === undefined) report(`'${op.name}' needs attribute '${name}'`);
-  for (const [group, { arity, constraint }] of Object.entries(definition.operands)) {
-    const given = op.operands[group];
-    if (arity === 'one' && !given) report(`'${op.name}' needs operand '${group}'`);
-    for (const v of Array.isArray(given) ? (given as readonly Value[]) : given ? [given as Value] : [])
-      if (!constraint.accepts(v.type))
-        report(
-          `'${op.name}' needs ${constraint.expects} for ${arity === 'variadic' ? 'each of ' : ''}'${group}', got ${printType(v.type)}`,
-        );
-  }
+  checkOperands(definition, op.operands, report);
   if (op.regions.length !== definition.regions.length)
     report(`'${op.name}' has ${definition.regions.length} regions, got ${op.regions.length}`);
   if (failed) return;

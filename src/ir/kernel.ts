@@ -72,6 +72,8 @@ export interface Kernel {
   /** In the caller's order: inputs, outputs, scalars as declared; temporaries last. */
   readonly params: readonly Param[];
   readonly cost?: CostEstimate;
+  /** Free text for the launch plan. */
+  readonly metadata?: Readonly<Record<string, string>>;
   readonly launches: readonly Launch[];
   readonly loc: Loc;
 }

@@ -83,14 +83,27 @@ class KernelParser {
     const dims: Dim[] = [];
     const params: Param[] = [];
     const launches: Launch[] = [];
+    const metadata: Record<string, string> = {};
     let cost: CostEstimate | undefined;
     while (!reader.accept('}')) {
       if (reader.is('dim')) this.unique('dim', dims, this.dim());
       else if (reader.is('cost')) cost = this.cost();
-      else if (reader.is('launch')) launches.push(this.launch());
+      else if (reader.accept('metadata')) {
+        const key = reader.identifier('a name');
+        reader.expect('=');
+        metadata[key] = reader.string('a string');
+      } else if (reader.is('launch')) launches.push(this.launch());
       else this.unique('param', params, this.param());
     }
-    return { name, dims, params, ...(cost ? { cost } : {}), launches, loc };
+    return {
+      name,
+      dims,
+      params,
+      ...(cost ? { cost } : {}),
+      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+      launches,
+      loc,
+    };
   }
 
   private unique<T extends { readonly name: string; readonly loc: Loc }>(what: string, list: T[], item: T): void {

@@ -38,6 +38,8 @@ class KernelPrinter {
     for (const dim of kernel.dims) this.line(1, this.dim(dim));
     for (const param of kernel.params) this.line(1, this.param(param));
     if (kernel.cost) this.line(1, printCost(kernel.cost));
+    for (const [key, text] of Object.entries(kernel.metadata ?? {}).sort())
+      this.line(1, `metadata ${printIdentifier(key)} = ${JSON.stringify(text)}`);
     for (const launch of kernel.launches) this.launch(launch);
     this.line(0, '}');
     return `${this.lines.join('\n')}\n`;

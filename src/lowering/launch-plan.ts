@@ -18,6 +18,7 @@ export interface LaunchPlan {
   readonly params: readonly PlanParam[];
   readonly launches: readonly PlanLaunch[];
   readonly cost?: Readonly<Record<string, string>>;
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 export type PlanParam =
@@ -73,6 +74,7 @@ export function makeLaunchPlan(
       scratchBytes: scratchBytes[i]!,
     })),
     ...(cost.length > 0 ? { cost: Object.fromEntries(cost) } : {}),
+    ...(kernel.metadata ? { metadata: kernel.metadata } : {}),
   };
 }
 

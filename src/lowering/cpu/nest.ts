@@ -327,8 +327,10 @@ export class NestEmitter {
 const largestPower = (n: number): number => 2 ** Math.floor(Math.log2(Math.max(1, n)));
 
 function split<T>(list: readonly T[], sizes: readonly number[]): T[][] {
-  let at = 0;
-  return sizes.map((n) => list.slice(at, (at += n)));
+  return sizes.map((n, i) => {
+    const at = sizes.slice(0, i).reduce((a, b) => a + b, 0);
+    return list.slice(at, at + n);
+  });
 }
 
 const pair = (ops: readonly OpOf<'reduce'>[], lanes: readonly Lanes[]): Map<OpOf<'reduce'>, Lanes> =>
