@@ -1,5 +1,8 @@
 /** From a kernel to artifacts: passes, lowering, tools, cache. */
 
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { fileCodes } from '../diagnostics/codes/files.js';
 import { loweringCodes } from '../diagnostics/codes/lowering.js';
 import { CompileError, type Diagnostic, InternalError } from '../diagnostics/diagnostic.js';
 import { ArtifactCache } from '../drivers/cache.js';
@@ -18,7 +21,7 @@ import { formatLaunchPlan, type LaunchPlan, makeLaunchPlan } from '../lowering/l
 import { renderMlir } from '../lowering/render.js';
 import { symbolsFor } from '../lowering/symbol.js';
 import { asCpuTarget, type CpuTarget, parseTarget } from '../lowering/target.js';
-import { type AnyKernel, type KernelSource, sourceOf, withDisplayLocations } from './source.js';
+import { type AnyKernel, type KernelSource, readKernels, sourceOf, withDisplayLocations } from './source.js';
 
 /** Stages of the CPU back end in order; each is the extension of what it makes. */
 export const cpuStageNames = [
@@ -204,4 +207,51 @@ export function artifact(compiled: Pick<Compiled, 'artifacts'>, stage: string): 
   const bytes = compiled.artifacts.get(stage);
   if (!bytes) throw new InternalError(`no artifact '${stage}'`);
   return bytes;
+}
+
+/** Goes on from a stage that a dump or `--emit` wrote: kernel IR after the passes, or what a tool reads. */
+export async function resumeFrom(
+  file: string,
+  stage: string,
+  wanted: readonly string[],
+  options: CompileOptions,
+): Promise<Pick<Compiled, 'artifacts' | 'records' | 'cached'>> {
+  const target = asCpuTarget(parseTarget(options.target ?? 'cpu', hostProcessor().features));
+  checkStages(wanted, target.name);
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new CompileError([
+      fileCodes.cannotRead({ file, why: error.code === 'ENOENT' ? 'no such file' : (error.code ?? error.message) }),
+    ]);
+  });
+  if (stage !== 'lowered.kir') return runTools(stage, bytes, wanted, target, options);
+  const [source] = readKernels(bytes.toString('utf8'), file, dirname(resolve(file)));
+  const { mlir } = lowerKernel(source!.kernel, target);
+  const own = wanted.includes('mlir') ? [['mlir', utf8(mlir)] as const] : [];
+  const built = await runTools(
+    'mlir',
+    utf8(mlir),
+    wanted.filter((s) => s !== 'mlir'),
+    target,
+    options,
+  );
+  return { ...built, artifacts: new Map([...own, ...built.artifacts]) };
+}
+
+/** The command lines of the tools for a build, with the paths that they would be found at; nothing is run. */
+export async function toolCommands(
+  kernel: AnyKernel | KernelSource,
+  name: string,
+  emit: readonly string[],
+  options: CompileOptions,
+): Promise<string[][]> {
+  const { target } = lower(kernel, options.target ?? 'cpu');
+  const stages = stagesFor(
+    'mlir',
+    emit.filter((s) => !ownStages.includes(s)),
+    { target, lineInfo: options.lineInfo ?? true, ...(options.toolFlags ? { extra: options.toolFlags } : {}) },
+  );
+  const file = (stage: string): string => `${name}.${stage === 'obj' ? 'o' : stage}`;
+  return Promise.all(
+    stages.map(async (s) => [(await findTool(s.tool, options.tools)).path, ...s.args(file(s.from), file(s.stage))]),
+  );
 }

@@ -6,5 +6,11 @@ interface CommandEntry {
 
 /** The commands in the order of help. Only the one that runs is loaded. */
 export const commands: Readonly<Record<string, CommandEntry>> = {
+  build: { load: () => import('./build.js') },
+  run: { load: () => import('./run.js') },
+  check: { load: () => import('./check.js') },
+  opt: { load: () => import('./opt.js') },
+  toolchain: { load: () => import('./toolchain.js') },
+  doctor: { load: () => import('./doctor.js') },
   explain: { load: () => import('./explain.js') },
 };

@@ -138,6 +138,9 @@ export const flags = {
   xMlirOpt: each('-Xmlir-opt', 'FLAG', 'pass a flag to mlir-opt; repeatable', text),
   xCc: each('-Xcc', 'FLAG', 'pass a flag to the C compiler; repeatable', text),
 
+  noLineInfo: toggle('-g0', 'leave out the line tables that lead from machine code to TypeScript'),
+  maxSteps: last('--max-steps', 'N', 'stop the interpreter after N ops of one program', positiveInteger),
+
   cacheDir: last('--cache-dir', 'DIR', 'where built artifacts are kept', text),
   noCache: toggle('--no-cache', 'neither read nor fill the cache'),
 

@@ -68,6 +68,11 @@ export async function setTool(tool: string): Promise<string | undefined> {
   return undefined;
 }
 
+export const notInstalled = (what: string): ToolError =>
+  new ToolError([
+    toolCodes.toolMissing({ tool: what }, { help: `run: tilewright toolchain install ${what.split(':')[0]}` }),
+  ]);
+
 export interface InstallOptions {
   readonly onProgress?: (line: string) => void;
   readonly signal?: AbortSignal;

@@ -109,6 +109,27 @@ export const cliCodes = {
     'The file does not exist, is a folder, or may not be read.',
     ({ path, reason }) => `cannot read '${path}': ${reason}`,
   ),
+  definesForIr: defineCode<{ file: string }>(
+    'TW4014',
+    'error',
+    'parameters for kernel IR',
+    '`-D` sets parameters of a kernel in TypeScript. In a `.kir` file they have had their values already.',
+    ({ file }) => `'${file}' is kernel IR, which has no parameters: '-D' does not apply`,
+  ),
+  severalKernels: defineCode<{ file: string; kernels: readonly string[] }>(
+    'TW4015',
+    'error',
+    'a file with several kernels',
+    '`run` runs one kernel; `-k` says which.',
+    ({ file, kernels }) => `'${file}' has ${kernels.length} kernels: ${kernels.join(', ')}`,
+  ),
+  unknownOutput: defineCode<{ name: string; kernel: string }>(
+    'TW4016',
+    'error',
+    'an unknown output',
+    '`--output` and `--expect` take the names of the kernel’s outputs.',
+    ({ name, kernel }) => `kernel '${kernel}' has no output '${name}'`,
+  ),
   internal: defineCode<{ message: string }>(
     'TW9001',
     'error',

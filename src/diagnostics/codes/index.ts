@@ -2,6 +2,20 @@
 
 import { argumentCodes } from './arguments.js';
 import { cliCodes } from './cli.js';
+import { fileCodes } from './files.js';
+import { frontendCodes } from './frontend.js';
+import { interpreterCodes } from './interpreter.js';
 import { irCodes } from './ir.js';
+import { loweringCodes } from './lowering.js';
+import { toolCodes } from './tools.js';
 
-export const areas = [irCodes, argumentCodes, cliCodes] as const;
+export const areas = [
+  irCodes,
+  frontendCodes,
+  loweringCodes,
+  toolCodes,
+  argumentCodes,
+  fileCodes,
+  cliCodes,
+  interpreterCodes,
+] as const;

@@ -1,0 +1,194 @@
+import type { HostValue } from '../api/bind.js';
+import type { NdArray } from '../api/nd-array.js';
+import { cliCodes } from '../diagnostics/codes/cli.js';
+import { ToolError } from '../diagnostics/diagnostic.js';
+import type * as ir from '../ir/kernel.js';
+import type { InputBinding } from './bindings.js';
+import { buildFlags, compileOptions } from './build.js';
+import { defineCommand, type Session } from './command.js';
+import { passFlags, passHooks } from './pass-printing.js';
+import { oneKernel } from './sources.js';
+import { UsageError } from './usage-error.js';
+
+export const command = defineCommand({
+  summary: 'run a kernel on .npy files',
+  notes:
+    'Inputs and scalars are given by name; dims are read off the shapes of the inputs. Without --target: cpu, or the interpreter where no tools are installed.',
+  operands: { synopsis: 'FILE', min: 1, max: 1 },
+  flags: [
+    'kernels',
+    'defines',
+    'runTarget',
+    'inputs',
+    'outputs',
+    'expect',
+    'rtol',
+    'atol',
+    'time',
+    'dumpDir',
+    'maxSteps',
+    ...buildFlags,
+    ...passFlags,
+  ],
+  async run(args, session) {
+    const { flags, operands } = args;
+    const [file] = operands;
+    const { name, kernel } = await oneKernel(file!, flags.kernels, flags.defines);
+    const { sourceOf, withDisplayLocations } = await import('../api/source.js');
+    const target = flags.runTarget ?? 'cpu';
+    const source = sourceOf(kernel, target);
+    session.reporter.report(source.warnings);
+    const given = await withDisplayLocations(source.folder, () => readInputs(source.kernel, flags.inputs));
+    checkNames(
+      source.kernel,
+      [...flags.outputs, ...flags.expect].map((b) => b.name),
+    );
+
+    const options = { ...compileOptions(args, session), hooks: await passHooks(args, session) };
+    if (flags.dumpDir !== undefined) await dump(kernel, name, target, flags.dumpDir, options);
+    const interpreted = async (): Promise<Readonly<Record<string, NdArray>>> => {
+      const { interpretSource } = await import('../api/run.js');
+      return interpretSource(source, given, {
+        cancelled: () => session.signal.aborted,
+        ...(flags.maxSteps === undefined ? {} : { maxSteps: flags.maxSteps }),
+      });
+    };
+    let outputs: Readonly<Record<string, NdArray>>;
+    if (target === 'interpret') {
+      if (flags.time !== undefined)
+        throw new UsageError([cliCodes.badValue({ flag: '--time', expected: 'a compiled target', got: 'interpret' })]);
+      outputs = await interpreted();
+    } else {
+      try {
+        outputs = await onCpu();
+      } catch (error) {
+        // A machine without tools still runs kernels; only who asks for the CPU by name is told that it cannot be had.
+        const missing =
+          error instanceof ToolError &&
+          error.failure === undefined &&
+          error.diagnostics.every((d) => d.code === 'TW3002' || d.code === 'TW3003');
+        if (!missing || flags.runTarget !== undefined) throw error;
+        session.reporter.say(
+          'no tools for the CPU are installed (tilewright toolchain install mlir): running the interpreter',
+        );
+        outputs = await interpreted();
+      }
+    }
+
+    const { writeNpy, formatNpy } = await import('../api/npy.js');
+    for (const { name: output, path } of flags.outputs) {
+      if (path === '-') await session.print(formatNpy(outputs[output]!));
+      else await writeNpy(path, outputs[output]!);
+    }
+    let failed = false;
+    for (const { name: output, path } of flags.expect)
+      failed = !(await compare(output, outputs[output]!, path, flags, session)) || failed;
+    if (flags.outputs.length === 0 && flags.expect.length === 0 && flags.time === undefined)
+      await summarise(outputs, session);
+    return failed ? 1 : 0;
+
+    async function onCpu(): Promise<Readonly<Record<string, NdArray>>> {
+      const { runSource } = await import('../api/run.js');
+      const report = await runSource(kernel, given, {
+        ...options,
+        target: target === 'cpu' ? 'cpu:native' : target,
+      });
+      if (flags.time !== undefined) await time(flags.time);
+      return report.outputs;
+    }
+
+    async function time(count: number): Promise<void> {
+      const { runSource } = await import('../api/run.js');
+      const { nanoseconds, bound } = await runSource(kernel, given, {
+        ...options,
+        target: target === 'cpu' ? 'cpu:native' : target,
+        repeat: count,
+      });
+      const { timeReport } = await import('../api/time-report.js');
+      session.reporter.say(timeReport(source.kernel, bound, nanoseconds));
+    }
+  },
+});
+
+/** Host values of `--input`. Random arrays take their shape from dims that are given as numbers or by other arrays. */
+async function readInputs(kernel: ir.Kernel, bindings: readonly InputBinding[]): Promise<Record<string, HostValue>> {
+  const { readNpy } = await import('../api/npy.js');
+  const given: Record<string, HostValue> = {};
+  const { inputDType, randomInput } = await import('../api/random-input.js');
+  for (const b of bindings) {
+    if (b.kind === 'number') given[b.name] = b.value;
+    else if (b.kind === 'file') given[b.name] = await readNpy(b.path, b.dtype ?? inputDType(kernel, b.name));
+  }
+  for (const b of bindings) if (b.kind === 'random') given[b.name] = randomInput(kernel, b.name, b.seed, given);
+  return given;
+}
+
+function checkNames(kernel: ir.Kernel, names: readonly string[]): void {
+  const outputs = kernel.params.flatMap((p) =>
+    p.kind === 'array' && (p.role === 'out' || p.role === 'inout') ? [p.name] : [],
+  );
+  const unknown = names.find((n) => !outputs.includes(n));
+  if (unknown !== undefined)
+    throw new UsageError([
+      cliCodes.unknownOutput({ name: unknown, kernel: kernel.name }, { help: `its outputs are ${outputs.join(', ')}` }),
+    ]);
+}
+
+async function dump(
+  kernel: Parameters<typeof import('../api/dump.js').dumpStages>[0],
+  name: string,
+  target: string,
+  folder: string,
+  options: object,
+): Promise<void> {
+  const { dumpStages, irStages } = await import('../api/dump.js');
+  const { writeOutputs } = await import('./output-file.js');
+  const { join } = await import('node:path');
+  const files =
+    target === 'interpret'
+      ? await dumpStages(kernel, name, { ...options, target: 'cpu' }, irStages)
+      : await dumpStages(kernel, name, { ...options, target: target === 'cpu' ? 'cpu:native' : target });
+  await writeOutputs(
+    files.map(({ file, content }) => ({ path: join(folder, file), content })),
+    true,
+  );
+}
+
+/** Compares an output with a reference file of its own dtype or of float64. */
+async function compare(
+  name: string,
+  actual: NdArray,
+  path: string,
+  { rtol, atol }: { rtol: number | undefined; atol: number | undefined },
+  { reporter }: Session,
+): Promise<boolean> {
+  const { readReference } = await import('../api/random-input.js');
+  const { compareArrays, toleranceOf } = await import('../testing/close.js');
+  const expected = await readReference(path, actual);
+  const base = toleranceOf(actual.dtype);
+  const tolerance = { rtol: rtol ?? base.rtol, atol: atol ?? base.atol };
+  const result = compareArrays(actual, expected, tolerance);
+  const bound = `${tolerance.atol} + ${tolerance.rtol} |expected|`;
+  if (result.failed === 0) {
+    reporter.say(
+      `${name}: all ${result.count} elements within ${bound} of ${path} (largest error ${result.maxError.toPrecision(3)})`,
+    );
+    return true;
+  }
+  reporter.say(
+    `${name}: ${result.failed} of ${result.count} elements differ from ${path} by more than ${bound} (largest error ${result.maxError.toPrecision(3)})`,
+  );
+  for (const { index, actual: a, expected: e } of result.first)
+    reporter.say(`  [${index.join(', ')}]: expected ${e}, got ${a}`);
+  return false;
+}
+
+/** One line per output on stdout, where nobody asked for files. */
+async function summarise(outputs: Readonly<Record<string, NdArray>>, session: Session): Promise<void> {
+  const { toRegisters } = await import('../api/nd-array.js');
+  for (const [name, array] of Object.entries(outputs)) {
+    const values = Array.from(toRegisters(array).subarray(0, 6), String);
+    const more = values.length < array.shape.reduce((a, b) => a * b, 1) ? ', …' : '';
+    await session.print(`${name}: ${array.dtype.name}[${array.shape.join(', ')}] = ${values.join(', ')}${more}\n`);
+  }
+}
