@@ -5,7 +5,7 @@ import { CompileError } from '../diagnostics/diagnostic.js';
 import { type DType, dtypes } from '../ir/dtypes.js';
 import type * as ir from '../ir/kernel.js';
 import { argumentsOf, evaluateExtent } from '../ir/symbolic.js';
-import { random } from '../testing/arrays.js';
+import { random } from './arrays.js';
 import type { HostValue } from './bind.js';
 import type { NdArray } from './nd-array.js';
 import { readNpy } from './npy.js';

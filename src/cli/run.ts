@@ -163,7 +163,7 @@ async function compare(
   { reporter }: Session,
 ): Promise<boolean> {
   const { readReference } = await import('../api/random-input.js');
-  const { compareArrays, toleranceOf } = await import('../testing/close.js');
+  const { compareArrays, toleranceOf } = await import('../api/compare.js');
   const expected = await readReference(path, actual);
   const base = toleranceOf(actual.dtype);
   const tolerance = { rtol: rtol ?? base.rtol, atol: atol ?? base.atol };

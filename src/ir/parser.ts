@@ -22,7 +22,7 @@ import { LexicalError } from './lexer.js';
 import { tryDefinition } from './ops/index.js';
 import { argument, type Extent, type SymbolicOperator, symbolic, symbolicOperators } from './symbolic.js';
 import { ParseFailure, TokenReader } from './token-reader.js';
-import { memorySpaces, printType, refType, sameType, type Type, tileType } from './types.js';
+import { memorySpaces, printType, refType, type Type, tileType } from './types.js';
 import { type GenericOp, type Region, type Value, value } from './value.js';
 
 export interface ParseResult {

@@ -120,7 +120,7 @@ export const cliCodes = {
     'TW4015',
     'error',
     'a file with several kernels',
-    '`run` runs one kernel; `-k` says which.',
+    '`run` runs one kernel; `-k NAME` says which of the file it is.',
     ({ file, kernels }) => `'${file}' has ${kernels.length} kernels: ${kernels.join(', ')}`,
   ),
   unknownOutput: defineCode<{ name: string; kernel: string }>(

@@ -10,14 +10,15 @@ import { sameShape, tileType } from '../../ir/types.js';
 import type { GenericOp, Region, Value } from '../../ir/value.js';
 import { operandsOf, walk } from '../../ir/walk.js';
 import type { MlirValue } from '../mlir.js';
-import type { RuleTable } from '../rule-table.js';
 import type { Arena, Buffer } from './arena.js';
 import { cast, type ElementRule, elementRules, elemOf } from './arithmetic.js';
 import { emitAtomic } from './atomic.js';
 import type { Elem, Lanes } from './emitter.js';
 import { emitDot, panelWidth, type VectorUnit } from './matrix.js';
 import { isInnerReduction, type NestEmitter, type Sink, sinkInput, sinkShape } from './nest.js';
+import { cpuRules } from './rules.js';
 import { type Tiles, typeOf } from './tiles.js';
+import { isElementwise, isUnitReshape, RegionUses } from './uses.js';
 
 export interface ProgramContext {
   readonly tiles: Tiles;
@@ -29,73 +30,26 @@ export interface ProgramContext {
   readonly grid: ReadonlyMap<string, Lanes>;
 }
 
-/** Cost of computing one element again, in simple instructions; what is dearer than `recomputeLimit` and used twice is kept. */
-const opCosts: Readonly<Record<string, number>> = {
-  exp: 20,
-  exp2: 20,
-  log: 20,
-  log2: 20,
-  tanh: 30,
-  div: 6,
-  sqrt: 6,
-  rsqrt: 10,
-  rem: 10,
-  floor_div: 12,
-  mod: 12,
-  cdiv: 12,
-  load: 1,
-  gather: 8,
-  constant: 0,
-  iota: 1,
-  broadcast: 0,
-  reshape: 0,
-};
-const recomputeLimit = 4;
-
-/** Ops whose tiles need not exist in memory. */
-const virtualOps = new Set([
-  'constant',
-  'iota',
-  'extent_mask',
-  'broadcast',
-  'cast',
-  'select',
-  'reshape',
-  'transpose',
-  'load',
-  'gather',
-  ...Object.keys(elementRules),
-]);
-
 /** Lowers one region. Tiles that belong to the region are released with it. */
 export class RegionLowering {
   private pending: Sink[] = [];
-  private readonly position = new Map<GenericOp, number>();
-  private readonly users = new Map<Value, GenericOp[]>();
-  private readonly loads: OpOf<'load' | 'gather'>[] = [];
   private readonly own: Buffer[] = [];
-  private readonly local = new Set<Value>();
   private now = 0;
+
+  private readonly uses: RegionUses;
 
   constructor(
     private readonly context: ProgramContext,
     private readonly region: Region,
   ) {
-    for (const arg of region.args) this.local.add(arg);
-    region.ops.forEach((op, i) => {
-      this.position.set(op, i);
-      for (const r of op.results) this.local.add(r);
-      const used = new Set(operandsOf(op));
-      for (const inner of op.regions) walk(inner, (o) => operandsOf(o).forEach((v) => used.add(v)));
-      for (const v of used) this.users.set(v, [...(this.users.get(v) ?? []), op]);
-    });
+    this.uses = new RegionUses(region, context.tiles);
   }
 
   /** Lowers all ops but the terminator, which `end` handles while the region's tiles still exist. */
   lower<T>(end: (terminator: GenericOp | undefined) => T): T {
     const { e } = this.context.tiles;
     for (const op of this.region.ops) {
-      this.now = this.position.get(op)!;
+      this.now = this.uses.positionOf(op);
       e.loc = op.loc;
       if (isOp(op, 'yield') || isOp(op, 'condition')) break;
       this.op(op);
@@ -118,7 +72,7 @@ export class RegionLowering {
   virtual(op: GenericOp): void {
     const [result] = op.results;
     this.context.tiles.set(result!, { kind: 'virtual', op });
-    if (this.mustKeep(result!)) this.keep(result!);
+    if (this.uses.mustKeep(result!)) this.keep(result!);
   }
 
   broadcast(op: OpOf<'broadcast'>): void {
@@ -156,56 +110,12 @@ export class RegionLowering {
 
   // ---- what to keep ---------------------------------------------------------------------------------------------------
 
-  private usersOf(value: Value): readonly GenericOp[] {
-    return this.users.get(value) ?? [];
-  }
-
-  /** Cost of one element of a virtual value, and whether memory is read for it. */
-  private cost(value: Value, seen = new Map<Value, number>()): number {
-    const known = seen.get(value);
-    if (known !== undefined) return known;
-    const place = this.context.tiles.tryPlace(value);
-    const own = !place || place.kind === 'scalar' ? 0 : place.kind === 'buffer' ? 1 : (opCosts[place.op.name] ?? 1);
-    const total =
-      place?.kind === 'virtual' && !isOp(place.op, 'load')
-        ? operandsOf(place.op)
-            .filter((v) => v.type.kind === 'tile')
-            .reduce((sum, v) => sum + this.cost(v, seen), own)
-        : own;
-    seen.set(value, total);
-    return total;
-  }
-
-  private readsMemory(value: Value): boolean {
-    return this.virtualLeaves(value).some((op) => isOp(op, 'load') || isOp(op, 'gather'));
-  }
-
-  /** The virtual ops that a value is computed from, itself included. */
-  private virtualLeaves(value: Value, seen = new Set<GenericOp>()): GenericOp[] {
-    if (value.type.kind !== 'tile') return [];
-    const place = this.context.tiles.tryPlace(value);
-    if (place?.kind !== 'virtual' || seen.has(place.op)) return [];
-    seen.add(place.op);
-    return [place.op, ...operandsOf(place.op).flatMap((v) => this.virtualLeaves(v, seen))];
-  }
-
-  private mustKeep(value: Value): boolean {
-    const users = this.usersOf(value);
-    if (users.some((u) => u.regions.length > 0)) return this.readsMemory(value) || this.cost(value) > recomputeLimit;
-    if (users.some((u) => isOp(u, 'reshape') && !this.isUnitReshape(u))) return true;
-    return users.length > 1 && this.cost(value) > recomputeLimit;
-  }
-
   /** A value that a broadcast repeats is computed once, not once a row. */
   private beforeBroadcast(op: OpOf<'broadcast'>): void {
     const { input } = op.operands;
     const [from, to] = [typeOf(input).shape, typeOf(op.results[0]!).shape];
     const alongRows = from.length > 0 && from.at(-1) === to.at(-1) && from.length > 0 && from.at(-1) !== 1;
-    if (alongRows && this.cost(input) > 1) this.keep(input);
-  }
-
-  private isUnitReshape(op: OpOf<'reshape'>): boolean {
-    return unitReshapeAxes(typeOf(op.operands.input).shape, typeOf(op.results[0]!).shape) !== undefined;
+    if (alongRows && this.uses.cost(input) > 1) this.keep(input);
   }
 
   private allocate(elem: Elem, shape: readonly number[], panel?: number): Buffer {
@@ -233,9 +143,9 @@ export class RegionLowering {
     const { tiles } = this.context;
     const { shape } = typeOf(value);
     const elem = tiles.elem(value);
-    const leaves = this.virtualLeaves(value);
+    const leaves = this.uses.virtualLeaves(value);
     for (const op of leaves) {
-      if (!(op.name in elementRules) && !isOp(op, 'cast')) continue;
+      if (!isElementwise(op)) continue;
       for (const v of operandsOf(op)) {
         const place = tiles.tryPlace(v);
         if (
@@ -243,22 +153,15 @@ export class RegionLowering {
           this.shared.has(place.buffer.offset) ||
           place.buffer.elem !== elem ||
           !sameShape(typeOf(v).shape, shape) ||
-          !this.local.has(v)
+          !this.uses.isLocal(v)
         )
           continue;
-        const readers = this.usersOf(v);
-        const onlyHere = readers.every((u) => leaves.includes(u) && this.onlyFor(u, value, leaves));
+        const readers = this.uses.usersOf(v);
+        const onlyHere = readers.every((u) => leaves.includes(u) && this.uses.onlyFor(u, value, leaves));
         if (onlyHere) return place.buffer;
       }
     }
     return undefined;
-  }
-
-  /** Whether a virtual op serves `value` alone, elementwise all the way. */
-  private onlyFor(op: GenericOp, value: Value, leaves: readonly GenericOp[]): boolean {
-    if (!(op.name in elementRules) && !isOp(op, 'cast')) return false;
-    const [result] = op.results;
-    return result === value || this.usersOf(result!).every((u) => leaves.includes(u) && this.onlyFor(u, value, leaves));
   }
 
   // ---- nests ----------------------------------------------------------------------------------------------------------
@@ -289,7 +192,7 @@ export class RegionLowering {
       if (kept.has(value) || place?.kind !== 'virtual') return false;
       const { op } = place;
       if ((isOp(op, 'load') || isOp(op, 'gather')) && written.has(op.operands.ref)) return true;
-      const elementwise = op.name in elementRules || isOp(op, 'cast');
+      const elementwise = isElementwise(op);
       return operandsOf(op).some((v) => visit(v, sameElement && elementwise));
     };
     const operands = sink.kind === 'keep' ? [sink.value] : operandsOf(sink.op);
@@ -318,7 +221,7 @@ export class RegionLowering {
       extents.forEach((v, axis) => found.set(v, Math.max(found.get(v) ?? 0, shape[axis]!)));
     for (const sink of sinks) {
       const roots = sink.kind === 'keep' ? [sink.value] : operandsOf(sink.op);
-      for (const op of roots.flatMap((v) => this.virtualLeaves(v))) {
+      for (const op of roots.flatMap((v) => this.uses.virtualLeaves(v))) {
         if (isOp(op, 'load')) note(op.operands.valid, typeOf(op.results[0]!).shape);
         if (isOp(op, 'extent_mask')) note(op.operands.extents, typeOf(op.results[0]!).shape);
       }
@@ -346,8 +249,7 @@ export class RegionLowering {
       const lanes = tiles.inNest(false, () => tiles.lanesAt(result!, [], 1));
       return tiles.set(result!, { kind: 'scalar', lanes });
     }
-    this.loads.push(op);
-    if (this.mustKeep(result!) || this.overwrittenBeforeUse(op)) this.materialise(result!);
+    if (this.uses.mustKeep(result!) || this.uses.isOverwrittenBeforeUse(op, this.now)) this.materialise(result!);
   }
 
   gather(op: OpOf<'gather'>): void {
@@ -355,29 +257,11 @@ export class RegionLowering {
     const [result] = op.results;
     if (this.pendingWrites(op.operands.ref)) this.flush();
     tiles.set(result!, { kind: 'virtual', op });
-    this.loads.push(op);
-    if (this.mustKeep(result!) || this.overwrittenBeforeUse(op)) this.materialise(result!);
+    if (this.uses.mustKeep(result!) || this.uses.isOverwrittenBeforeUse(op, this.now)) this.materialise(result!);
   }
 
   private pendingWrites(ref: Value): boolean {
     return this.pending.some((s) => (s.kind === 'store' || s.kind === 'scatter') && s.op.operands.ref === ref);
-  }
-
-  /** Whether its array is written between a load and the last op that may still ask for its elements. */
-  private overwrittenBeforeUse(load: OpOf<'load' | 'gather'>): boolean {
-    const last = this.lastReader(load.results[0]!);
-    return this.region.ops.slice(this.now + 1, last + 1).some((op) => writesTo(op, load.operands.ref));
-  }
-
-  /** Position of the last op that reads a value, directly or through virtual values. */
-  private lastReader(value: Value): number {
-    return Math.max(
-      this.now,
-      ...this.usersOf(value).map((u) => {
-        const at = this.position.get(u)!;
-        return u.results[0] && virtualOps.has(u.name) ? Math.max(at, this.lastReader(u.results[0])) : at;
-      }),
-    );
   }
 
   store(op: OpOf<'store'>): void {
@@ -396,7 +280,7 @@ export class RegionLowering {
   private pendingReads(ref: Value): boolean {
     return this.pending.some((s) =>
       (s.kind === 'keep' ? [s.value] : operandsOf(s.op)).some((v) =>
-        this.virtualLeaves(v).some((op) => (isOp(op, 'load') || isOp(op, 'gather')) && op.operands.ref === ref),
+        this.uses.virtualLeaves(v).some((op) => (isOp(op, 'load') || isOp(op, 'gather')) && op.operands.ref === ref),
       ),
     );
   }
@@ -405,7 +289,8 @@ export class RegionLowering {
     this.flush();
     const [result] = op.results;
     const { shape } = typeOf(result!);
-    const old = this.usersOf(result!).length > 0 ? this.allocate(this.context.tiles.elem(result!), shape) : undefined;
+    const old =
+      this.uses.usersOf(result!).length > 0 ? this.allocate(this.context.tiles.elem(result!), shape) : undefined;
     emitAtomic(this.context.tiles, op, old);
     if (old) this.context.tiles.set(result!, { kind: 'buffer', buffer: old });
   }
@@ -482,7 +367,7 @@ export class RegionLowering {
   /** The accumulator's own buffer where this dot is its last reader, else a copy. */
   private accumulatorFor(acc: Value, op: GenericOp): Buffer {
     const { tiles } = this.context;
-    const mine = this.local.has(acc) && this.usersOf(acc).every((u) => u === op);
+    const mine = this.uses.isLocal(acc) && this.uses.usersOf(acc).every((u) => u === op);
     if (mine) return this.materialise(acc);
     const copy = this.allocate(tiles.elem(acc), typeOf(acc).shape);
     this.copy(acc, copy);
@@ -494,7 +379,7 @@ export class RegionLowering {
     const [result] = op.results;
     const { permutation } = op.attrs;
     if (permutation.at(-1) === permutation.length - 1) return this.virtual(op);
-    const users = this.usersOf(result!);
+    const users = this.uses.usersOf(result!);
     if (
       users.length === 1 &&
       isOp(users[0], 'dot') &&
@@ -519,7 +404,7 @@ export class RegionLowering {
   private readonly transposed = new Map<Value, OpOf<'transpose'>>();
 
   reshape(op: OpOf<'reshape'>): void {
-    if (this.isUnitReshape(op)) return this.virtual(op);
+    if (isUnitReshape(op)) return this.virtual(op);
     const buffer = this.materialise(op.operands.input);
     this.shared.add(buffer.offset);
     const [result] = op.results;
@@ -537,8 +422,8 @@ export class RegionLowering {
     return init.map((v) => {
       if (typeOf(v).shape.length === 0) return undefined;
       const place = this.context.tiles.place(v);
-      const mine = place.kind === 'buffer' && this.local.has(v) && !this.shared.has(place.buffer.offset);
-      if (mine && this.usersOf(v).every((u) => u === op) && init.filter((x) => x === v).length === 1)
+      const mine = place.kind === 'buffer' && this.uses.isLocal(v) && !this.shared.has(place.buffer.offset);
+      if (mine && this.uses.usersOf(v).every((u) => u === op) && init.filter((x) => x === v).length === 1)
         return place.buffer;
       const slot = this.allocate(this.context.tiles.elem(v), typeOf(v).shape);
       this.copy(v, slot);
@@ -654,86 +539,4 @@ export class RegionLowering {
     nests.emit([sink], this.extentsOf([sink]));
     tiles.set(value, place);
   }
-}
-
-const virtual = (lowering: RegionLowering, op: GenericOp): void => lowering.virtual(op);
-/** Ops whose results are scalars always: they never get to the rule of a tile. */
-const scalarOnly = (_: RegionLowering, op: GenericOp): never => {
-  throw new InternalError(`'${op.name}' gives a scalar`);
-};
-const ends = scalarOnly;
-
-/** How each op of the table becomes loops on the CPU. */
-const cpuRules: RuleTable<RegionLowering> = {
-  constant: virtual,
-  iota: virtual,
-  extent_mask: virtual,
-  select: virtual,
-  cast: virtual,
-  dim: scalarOnly,
-  program_id: scalarOnly,
-  num_programs: scalarOnly,
-  broadcast: (l, op) => l.broadcast(op),
-  reshape: (l, op) => l.reshape(op),
-  transpose: (l, op) => l.transpose(op),
-  pad: (_, op) => {
-    throw new InternalError(`'${op.name}' is made explicit by legalize-ragged`);
-  },
-  neg: virtual,
-  abs: virtual,
-  not: virtual,
-  exp: virtual,
-  exp2: virtual,
-  log: virtual,
-  log2: virtual,
-  sqrt: virtual,
-  rsqrt: virtual,
-  tanh: virtual,
-  floor: virtual,
-  ceil: virtual,
-  round: virtual,
-  add: virtual,
-  sub: virtual,
-  mul: virtual,
-  div: virtual,
-  rem: virtual,
-  floor_div: virtual,
-  mod: virtual,
-  cdiv: virtual,
-  max: virtual,
-  min: virtual,
-  max_num: virtual,
-  min_num: virtual,
-  and: virtual,
-  or: virtual,
-  xor: virtual,
-  shl: virtual,
-  shr: virtual,
-  eq: virtual,
-  ne: virtual,
-  lt: virtual,
-  le: virtual,
-  gt: virtual,
-  ge: virtual,
-  reduce: (l, op) => l.reduce(op),
-  dot: (l, op) => l.dot(op),
-  load: (l, op) => l.load(op),
-  store: (l, op) => l.store(op),
-  gather: (l, op) => l.gather(op),
-  scatter: (l, op) => l.scatter(op),
-  atomic_rmw: (l, op) => l.atomic(op),
-  for: (l, op) => l.for(op),
-  while: (l, op) => l.while(op),
-  if: (l, op) => l.if(op),
-  yield: ends,
-  condition: ends,
-};
-
-/** Whether an op, or one inside its regions, writes to an array. */
-function writesTo(op: GenericOp, ref: Value): boolean {
-  const direct = (o: GenericOp): boolean =>
-    (isOp(o, 'store') || isOp(o, 'scatter') || isOp(o, 'atomic_rmw')) && o.operands.ref === ref;
-  let found = direct(op);
-  for (const region of op.regions) walk(region, (o) => (found ||= direct(o)));
-  return found;
 }

@@ -1,7 +1,7 @@
 /** Comparison of arrays with a reference: an element passes where |actual - expected| <= atol + rtol * |expected|. */
 
-import { type NdArray, toRegisters } from '../api/nd-array.js';
 import type { DType } from '../ir/dtypes.js';
+import { type NdArray, toRegisters } from './nd-array.js';
 
 export interface Tolerance {
   readonly rtol: number;

@@ -1,10 +1,10 @@
 /** Making host arrays: constants, counts and seeded random numbers. */
 
-import { fromNumbers, makeNdArray, type NdArray, toRegisters } from '../api/nd-array.js';
 import { type DType, intRange, isFloat, isWide } from '../ir/dtypes.js';
 import { elementCount } from '../ir/types.js';
+import { fromNumbers, makeNdArray, type NdArray, toRegisters } from './nd-array.js';
 
-export type { NdArray } from '../api/nd-array.js';
+export type { NdArray } from './nd-array.js';
 
 export const zeros = makeNdArray;
 
