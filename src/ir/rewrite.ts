@@ -4,7 +4,7 @@ import { fusedLoc } from '../diagnostics/location.js';
 import { type BuildOptions, createOp } from './builder.js';
 import type { Kernel, Launch } from './kernel.js';
 import type { AttrsFor, OperandsFor, OpName, OpOf } from './ops/index.js';
-import { type GenericOp, type Region, type Value, value } from './value.js';
+import type { GenericOp, Region, Value } from './value.js';
 import { mapOperands } from './walk.js';
 
 /** Appends to the region that is being rebuilt and maps old values to new ones. */
@@ -16,6 +16,8 @@ export class Rewriter {
     private readonly pass: string,
     /** Decides on one op: emits what replaces it, or calls `keep`. */
     private readonly visit: (op: GenericOp, rewriter: Rewriter) => void,
+    /** Called around each region, for what holds only inside of one. */
+    private readonly around: { readonly enter?: () => void; readonly leave?: () => void } = {},
   ) {}
 
   /** What an old value has become. */
@@ -69,21 +71,13 @@ export class Rewriter {
   region(region: Region): Region {
     const outer = this.ops;
     this.ops = [];
+    this.around.enter?.();
     for (const op of region.ops) this.visit(op, this);
+    this.around.leave?.();
     const { ops } = this;
     this.ops = outer;
     const same = ops.length === region.ops.length && ops.every((op, i) => op === region.ops[i]);
     return same ? region : { args: region.args, ops };
-  }
-
-  /** Runs `emit` at the end of a list of its own; gives what it appended. */
-  collect(emit: () => void): GenericOp[] {
-    const outer = this.ops;
-    this.ops = [];
-    emit();
-    const { ops } = this;
-    this.ops = outer;
-    return ops;
   }
 }
 
@@ -107,6 +101,3 @@ export function rewriteKernel(
   });
   return launches.every((l, i) => l === kernel.launches[i]) ? kernel : { ...kernel, launches };
 }
-
-/** A fresh value like another, for an op that is built by hand. */
-export const freshLike = (v: Value): Value => value(v.type, v.hint);

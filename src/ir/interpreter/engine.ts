@@ -228,7 +228,7 @@ export class Thread {
   private load(op: OpOf<'load'>): void {
     const { other } = op.operands;
     const type = op.results[0]!.type as TileType;
-    this.bind(op.results, [loadBlock(this.block(op, type.shape, []), other && this.tile(other))]);
+    this.bind(op.results, [loadBlock(this.block(op, type.shape, []), other && this.tile(other), op.attrs.whole ?? false)]);
   }
 
   private store(op: OpOf<'store'>): void {

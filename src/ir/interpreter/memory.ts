@@ -113,7 +113,7 @@ function checkMasked({ buffer, start, axes, shape, limits, mask, outOfBounds }: 
 }
 
 /** Reads a block; elements that take no part are `other` where the mask is false, else unspecified. */
-export function loadBlock(access: BlockAccess, other: TileValue | undefined): TileValue {
+export function loadBlock(access: BlockAccess, other: TileValue | undefined, whole: boolean): TileValue {
   const { buffer, shape, limits, mask } = access;
   const { dtype } = buffer;
   const data = allocate(dtype, elementCount(shape));
@@ -125,7 +125,7 @@ export function loadBlock(access: BlockAccess, other: TileValue | undefined): Ti
     decodeElements(dtype, buffer.data, memory, count, stride, data, tile),
   );
   const ragged = limits.some((n, axis) => n < shape[axis]!);
-  return { dtype, shape, data, ...(ragged ? { valid: limits } : {}) };
+  return { dtype, shape, data, ...(ragged && !whole ? { valid: limits } : {}) };
 }
 
 export function storeBlock(access: BlockAccess, tile: TileValue): void {

@@ -95,14 +95,15 @@ export const memoryOps = [
   defineOp({
     name: 'load',
     summary: 'Read a block of a ref.',
-    semantics: 'Where the mask is false nothing is read: the element is `other`, or unspecified without it.',
+    semantics:
+      'Where the mask is false nothing is read: the element is `other`, or unspecified without it. The tile is valid up to its `valid` extents; with `whole` (after legalisation) it counts as full, and what lies beyond is unspecified.',
     operands: {
       ref: one(types.ref('gmem', 'smem', 'tmem')),
       ...block,
       mask: optional(types.bool),
       other: optional(types.scalar),
     },
-    attrs: { axes: attr.optional(attr.ints) },
+    attrs: { axes: attr.optional(attr.ints), whole: attr.optional(attr.flag) },
     results: { stated: 1 },
     verify: ({ operands, attrs, results }, report) => {
       verifyBlock('load', operands, attrs.axes, results[0]!.type, report);

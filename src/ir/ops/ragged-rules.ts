@@ -84,7 +84,8 @@ export const raggedDot: RaggedRule<unknown, unknown> = (op, context) => {
 
 /** A load is valid up to the extents that it states; a constant extent of the whole axis is no bound. */
 export const raggedLoad: RaggedRule<unknown, unknown> = (op, context) => {
-  const valid = (op.operands as { valid?: readonly Value[] }).valid ?? [];
+  const { whole } = op.attrs as { whole?: boolean };
+  const valid = whole ? [] : ((op.operands as { valid?: readonly Value[] }).valid ?? []);
   return [shapeOf(op.results[0]!).map((_, axis) => (valid[axis] ? context.stated(valid[axis]) : undefined))];
 };
 

@@ -18,12 +18,10 @@ function merge(body: Region): Region {
     }
     return n;
   };
-  const scopes: Map<string, GenericOp>[] = [new Map()];
-  const rewriter: Rewriter = new Rewriter('cse', (op) => {
+  const scopes: Map<string, GenericOp>[] = [];
+  const visit = (op: GenericOp, rewriter: Rewriter): void => {
     if (!isPure(op) || op.results.length !== 1) {
-      scopes.push(new Map());
       rewriter.keep(op);
-      scopes.pop();
       return;
     }
     const operands = operandsOf(op).map((v) => id(rewriter.mapped(v)));
@@ -32,8 +30,9 @@ function merge(body: Region): Region {
     const known = scopes.map((s) => s.get(key)).find((o) => o !== undefined);
     if (known) rewriter.replace(op, known.results);
     else scopes.at(-1)!.set(key, rewriter.keep(op));
-  });
-  return rewriter.region(body);
+  };
+  const scope = { enter: () => scopes.push(new Map()), leave: () => scopes.pop() };
+  return new Rewriter('cse', visit, scope).region(body);
 }
 
 export const cse: Pass = {

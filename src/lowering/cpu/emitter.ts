@@ -104,11 +104,9 @@ export class Emitter {
     const key = `${literal} : ${type}`;
     let found = this.constants.get(key);
     if (!found) {
-      const vector = type.startsWith('vector');
-      const op = mlirOp('arith.constant', {
-        types: [type],
-        properties: { value: `${vector ? `dense<${literal}>` : literal} : ${type}` },
-      });
+      // MLIR writes a scalar bool without its type.
+      const text = type.startsWith('vector') ? `dense<${literal}> : ${type}` : type === 'i1' ? literal : key;
+      const op = mlirOp('arith.constant', { types: [type], properties: { value: text } });
       this.entry.push(op);
       found = op.results[0]!;
       this.constants.set(key, found);
