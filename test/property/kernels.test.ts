@@ -58,7 +58,10 @@ describe('random kernels', () => {
         const expected = interpreted(kernel, inputs);
         for (const pass of passes) {
           if (pass.name === 'legalize-ragged') continue; // needs loop-invariant extents in front of their loops
-          expect({ pass: pass.name, ...interpreted(runPasses(kernel, [pass]), inputs) }).toEqual({ pass: pass.name, ...expected });
+          expect({ pass: pass.name, ...interpreted(runPasses(kernel, [pass]), inputs) }).toEqual({
+            pass: pass.name,
+            ...expected,
+          });
         }
         const lowered = runPasses(kernel, loweringPipeline);
         expect(interpreted(lowered, inputs)).toEqual(expected);
@@ -76,7 +79,11 @@ describeTool('mlir', 'random kernels on the CPU', () => {
         const { kernel, sizes } = randomKernel(s, steps);
         const inputs = inputsFor(kernel, sizes);
         const expected = interpreted(kernel, inputs);
-        const { outputs } = await runSource({ kernel, warnings: [], folder: '.' }, inputs, { cache: false, lineInfo: false, threads: 2 });
+        const { outputs } = await runSource({ kernel, warnings: [], folder: '.' }, inputs, {
+          cache: false,
+          lineInfo: false,
+          threads: 2,
+        });
         expect({ y: elements(outputs.y!), r: elements(outputs.r!) }).toEqual(expected);
       }),
       { seed, numRuns: Math.ceil(runs / 6), endOnFailure: true },

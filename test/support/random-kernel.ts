@@ -5,12 +5,12 @@
 
 import { unknownLoc } from '../../src/diagnostics/location.js';
 import { RegionBuilder } from '../../src/ir/builder.js';
-import { bf16, bool, type DType, f16, f32, i16, i32, i8, isFloat, isInt, u8 } from '../../src/ir/dtypes.js';
+import { bf16, bool, type DType, f16, f32, i8, i16, i32, isFloat, isInt, u8 } from '../../src/ir/dtypes.js';
 import type { ArrayParam, Kernel } from '../../src/ir/kernel.js';
-import { reducedDType, type ReduceKind } from '../../src/ir/ops/contraction.js';
+import { type ReduceKind, reducedDType } from '../../src/ir/ops/contraction.js';
 import type { AttrsFor, OperandsFor, OpName } from '../../src/ir/ops/index.js';
 import { argument, type Extent, symbolic } from '../../src/ir/symbolic.js';
-import { indexType, refType, tileType, type TileType } from '../../src/ir/types.js';
+import { indexType, refType, type TileType, tileType } from '../../src/ir/types.js';
 import { type Region, type Value, value } from '../../src/ir/value.js';
 import { nd } from '../../src/testing/index.js';
 
@@ -40,8 +40,17 @@ class Body {
     this.region = new RegionBuilder(args);
   }
 
-  emit<N extends OpName>(name: N, operands: object, attrs: AttrsFor<N>, types?: readonly TileType[], regions?: readonly Region[]): Value {
-    return this.region.emit(name, operands as OperandsFor<N>, attrs, unknownLoc, { ...(types ? { types } : {}), ...(regions ? { regions } : {}) });
+  emit<N extends OpName>(
+    name: N,
+    operands: object,
+    attrs: AttrsFor<N>,
+    types?: readonly TileType[],
+    regions?: readonly Region[],
+  ): Value {
+    return this.region.emit(name, operands as OperandsFor<N>, attrs, unknownLoc, {
+      ...(types ? { types } : {}),
+      ...(regions ? { regions } : {}),
+    });
   }
 
   constant(x: number, type: TileType): Value {
@@ -65,7 +74,23 @@ class Body {
 
   private make(depth: number): Value {
     const { pick } = this;
-    switch (pick(['binary', 'binary', 'binary', 'unary', 'integer', 'select', 'cast', 'reduce', 'iota', 'transpose', 'pad', 'loop', 'branch'] as const)) {
+    switch (
+      pick([
+        'binary',
+        'binary',
+        'binary',
+        'unary',
+        'integer',
+        'select',
+        'cast',
+        'reduce',
+        'iota',
+        'transpose',
+        'pad',
+        'loop',
+        'branch',
+      ] as const)
+    ) {
       case 'binary': {
         const left = this.operand((d) => d !== bool, f32);
         const right = this.cast(pick(this.pool), typeOf(left).dtype);
@@ -73,20 +98,30 @@ class Body {
       }
       case 'unary': {
         const input = this.operand((d) => d !== bool, f32);
-        const names = isFloat(typeOf(input).dtype) ? (['neg', 'abs', 'floor', 'ceil', 'round', 'sqrt'] as const) : (['neg', 'abs', 'not'] as const);
+        const names = isFloat(typeOf(input).dtype)
+          ? (['neg', 'abs', 'floor', 'ceil', 'round', 'sqrt'] as const)
+          : (['neg', 'abs', 'not'] as const);
         return this.emit(pick(names), { input }, {});
       }
       case 'integer': {
         const left = this.operand(isInt, i32);
         const right = this.cast(pick(this.pool), typeOf(left).dtype);
-        return this.emit(pick(['and', 'or', 'xor', 'shl', 'shr', 'div', 'rem', 'floor_div', 'mod', 'cdiv'] as const), { left, right }, {});
+        return this.emit(
+          pick(['and', 'or', 'xor', 'shl', 'shr', 'div', 'rem', 'floor_div', 'mod', 'cdiv'] as const),
+          { left, right },
+          {},
+        );
       }
       case 'select': {
         const left = pick(this.pool);
         const right = this.cast(pick(this.pool), typeOf(left).dtype);
         const condition = this.emit(pick(['eq', 'ne', 'lt', 'le', 'gt', 'ge'] as const), { left, right }, {});
         const on_true = pick(this.pool);
-        return this.emit('select', { condition, on_true, on_false: this.cast(pick(this.pool), typeOf(on_true).dtype) }, {});
+        return this.emit(
+          'select',
+          { condition, on_true, on_false: this.cast(pick(this.pool), typeOf(on_true).dtype) },
+          {},
+        );
       }
       case 'cast':
         return this.cast(pick(this.pool), pick([...storable, bool]));
@@ -116,7 +151,14 @@ class Body {
   reduce(kind: ReduceKind, v: Value, axis: number): Value {
     // Sums of floats depend on their order; those of integers do not.
     const dtype = typeOf(v).dtype;
-    const input = kind === 'any' || kind === 'all' ? this.cast(v, bool) : kind === 'sum' ? this.cast(v, isFloat(dtype) ? i32 : dtype) : dtype === bool ? this.cast(v, i8) : v;
+    const input =
+      kind === 'any' || kind === 'all'
+        ? this.cast(v, bool)
+        : kind === 'sum'
+          ? this.cast(v, isFloat(dtype) ? i32 : dtype)
+          : dtype === bool
+            ? this.cast(v, i8)
+            : v;
     return this.emit('reduce', { input }, { kind, axis });
   }
 
@@ -127,7 +169,12 @@ class Body {
     return this.emit('broadcast', { input: expanded }, {}, [tileType(dtype, this.shape)]);
   }
 
-  private inner(args: readonly Value[], tiles: readonly Value[], result: DType, depth: number): { region: Region; result: Value } {
+  private inner(
+    args: readonly Value[],
+    tiles: readonly Value[],
+    result: DType,
+    depth: number,
+  ): { region: Region; result: Value } {
     const body = new Body(this.shape, this.pick, args);
     body.pool.push(...this.pool, ...tiles);
     for (let i = this.pick([1, 2, 3]); i > 0; i--) body.step(depth + 1);
@@ -168,7 +215,11 @@ export function randomKernel(seed: number, steps: number): RandomKernel {
   const [bm, bn] = [pick(extents), pick(extents)];
   const [m, n] = [argument('m'), argument('n')];
   const array = (role: 'in' | 'out', name: string, dtype: DType, shape: readonly Extent[]): ArrayParam => ({
-    kind: 'array', role, name, value: value(refType('gmem', dtype, shape), name), loc: unknownLoc,
+    kind: 'array',
+    role,
+    name,
+    value: value(refType('gmem', dtype, shape), name),
+    loc: unknownLoc,
   });
   const columns = symbolic('cdiv', n, bn);
   const x = array('in', 'x', pick(storable), [m, n]);
@@ -177,27 +228,66 @@ export function randomKernel(seed: number, steps: number): RandomKernel {
   const kind: ReduceKind = pick(['max', 'min', 'argmax', 'sum', 'any'] as const);
 
   const body = new Body([bm, bn], pick);
-  const start = (axis: 'i' | 'j', block: number): Value => body.emit('mul', { left: body.emit('program_id', {}, { axis }), right: body.constant(block, indexType) }, {});
+  const start = (axis: 'i' | 'j', block: number): Value =>
+    body.emit('mul', { left: body.emit('program_id', {}, { axis }), right: body.constant(block, indexType) }, {});
   const [row, column] = [start('i', bm), start('j', bn)];
-  const rest = (name: string, at: Value): Value => body.emit('sub', { left: body.emit('dim', {}, { name }), right: at }, {});
+  const rest = (name: string, at: Value): Value =>
+    body.emit('sub', { left: body.emit('dim', {}, { name }), right: at }, {});
   const [rows, cols] = [rest('m', row), rest('n', column)];
-  body.pool.push(body.emit('load', { ref: x.value, index: [row, column], valid: [rows, cols] }, {}, [tileType(x.value.type.dtype, [bm, bn])]));
-  const vector = body.emit('load', { ref: v.value, index: [column], valid: [cols] }, {}, [tileType(v.value.type.dtype, [bn])]);
+  body.pool.push(
+    body.emit('load', { ref: x.value, index: [row, column], valid: [rows, cols] }, {}, [
+      tileType(x.value.type.dtype, [bm, bn]),
+    ]),
+  );
+  const vector = body.emit('load', { ref: v.value, index: [column], valid: [cols] }, {}, [
+    tileType(v.value.type.dtype, [bn]),
+  ]);
   body.pool.push(body.emit('broadcast', { input: vector }, {}, [tileType(v.value.type.dtype, [bm, bn])]));
   for (let i = 0; i < steps; i++) body.step(0);
   const last = body.pool.at(-1)!;
-  body.region.append({ name: 'store', operands: { ref: y.value, value: body.cast(last, y.value.type.dtype), index: [row, column], valid: [rows, cols] }, attrs: {}, results: [], regions: [], loc: unknownLoc });
+  body.region.append({
+    name: 'store',
+    operands: { ref: y.value, value: body.cast(last, y.value.type.dtype), index: [row, column], valid: [rows, cols] },
+    attrs: {},
+    results: [],
+    regions: [],
+    loc: unknownLoc,
+  });
   const reduced = body.reduce(kind, last, 1);
   const r = array('out', 'r', typeOf(reduced).dtype, [m, columns]);
   const column0 = body.emit('program_id', {}, { axis: 'j' });
-  body.region.append({ name: 'store', operands: { ref: r.value, value: reduced, index: [row, column0], valid: [rows] }, attrs: { axes: [0] }, results: [], regions: [], loc: unknownLoc });
+  body.region.append({
+    name: 'store',
+    operands: { ref: r.value, value: reduced, index: [row, column0], valid: [rows] },
+    attrs: { axes: [0] },
+    results: [],
+    regions: [],
+    loc: unknownLoc,
+  });
   void reducedDType;
   const kernel: Kernel = {
     name: `random_${seed}_${steps}`,
-    dims: [{ name: 'm', loc: unknownLoc }, { name: 'n', loc: unknownLoc }],
+    dims: [
+      { name: 'm', loc: unknownLoc },
+      { name: 'n', loc: unknownLoc },
+    ],
     params: [x, v, y, r],
-    launches: [{ name: `random_${seed}_${steps}`, grid: [{ name: 'i', extent: symbolic('cdiv', m, bm) }, { name: 'j', extent: columns }], backendParams: [], body: body.region.finish(), loc: unknownLoc }],
+    launches: [
+      {
+        name: `random_${seed}_${steps}`,
+        grid: [
+          { name: 'i', extent: symbolic('cdiv', m, bm) },
+          { name: 'j', extent: columns },
+        ],
+        backendParams: [],
+        body: body.region.finish(),
+        loc: unknownLoc,
+      },
+    ],
     loc: unknownLoc,
   };
-  return { kernel, sizes: { m: pick([1, bm, 2 * bm, bm + 1, 2 * bm - 1]), n: pick([1, bn, 2 * bn, bn + 1, 2 * bn - 1]) } };
+  return {
+    kernel,
+    sizes: { m: pick([1, bm, 2 * bm, bm + 1, 2 * bm - 1]), n: pick([1, bn, 2 * bn, bn + 1, 2 * bn - 1]) },
+  };
 }

@@ -228,7 +228,9 @@ export class Thread {
   private load(op: OpOf<'load'>): void {
     const { other } = op.operands;
     const type = op.results[0]!.type as TileType;
-    this.bind(op.results, [loadBlock(this.block(op, type.shape, []), other && this.tile(other), op.attrs.whole ?? false)]);
+    this.bind(op.results, [
+      loadBlock(this.block(op, type.shape, []), other && this.tile(other), op.attrs.whole ?? false),
+    ]);
   }
 
   private store(op: OpOf<'store'>): void {

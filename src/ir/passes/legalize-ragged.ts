@@ -58,7 +58,8 @@ function legalize(op: GenericOp, rewriter: Rewriter, ragged: RaggedAnalysis): vo
   const masks = new Masks(rewriter, op);
   if (isOp(op, 'reduce')) return reduce(op, rewriter, ragged, masks);
   if (isOp(op, 'dot')) return dot(op, rewriter, ragged, masks);
-  if (isOp(op, 'load') && ragged.isRagged(op.results[0]!)) return void rewriter.keep(op, { attrs: { ...op.attrs, whole: true } });
+  if (isOp(op, 'load') && ragged.isRagged(op.results[0]!))
+    return void rewriter.keep(op, { attrs: { ...op.attrs, whole: true } });
   if (isOp(op, 'store')) return store(op, rewriter, ragged);
   if (isOp(op, 'gather') || isOp(op, 'scatter') || isOp(op, 'atomic_rmw')) return indexed(op, rewriter, ragged, masks);
   if (isOp(op, 'pad')) return pad(op, rewriter, ragged, masks);

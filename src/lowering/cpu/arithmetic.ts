@@ -66,6 +66,14 @@ const float =
   (e, [x], dtype) =>
     roundTo(e, dtype, e.unary(name, x!));
 
+/** Of a number and a NaN the number; the instruction for this leaves the order of zeros open. */
+const ignoringNaN =
+  (name: string): ElementRule =>
+  (e, [a, b]) => {
+    const nan = (x: Lanes): Lanes => e.compareFloat('uno', x, x);
+    return e.select(nan(a!), b!, e.select(nan(b!), a!, e.binary(name, a!, b!)));
+  };
+
 const zeroOf = (e: Emitter, x: Lanes): Lanes => e.number(0, x.elem, x.width);
 
 /** Quotient and remainder toward zero; neither a zero divisor nor the least integer over -1 may reach the instruction. */
@@ -193,8 +201,8 @@ export const elementRules = {
   cdiv: ceilDivide,
   max: bySign('maximumf', 'maxsi', 'maxui'),
   min: bySign('minimumf', 'minsi', 'minui'),
-  max_num: same('maxnumf'),
-  min_num: same('minnumf'),
+  max_num: ignoringNaN('maximumf'),
+  min_num: ignoringNaN('minimumf'),
   and: same('andi'),
   or: same('ori'),
   xor: same('xori'),

@@ -120,17 +120,16 @@ export function log2(e: Emitter, x: Lanes): Lanes {
 /** tanh within 2 ulp: an odd polynomial near 0 (after Cephes tanhf), 1 - 2 / (e^2|x| + 1) elsewhere. */
 export function tanh(e: Emitter, x: Lanes): Lanes {
   const magnitude = e.unary('math.absf', x);
-  const square = e.binary('mulf', x, x);
+  const square = e.binary('mulf', magnitude, magnitude);
   const tail = polynomial(
     e,
     square,
     [-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1],
   );
-  const near = e.fma(e.binary('mulf', tail, square), x, x);
+  const near = e.fma(e.binary('mulf', tail, square), magnitude, magnitude);
   const grown = exp(e, e.binary('addf', magnitude, magnitude));
   const far = e.binary('subf', f(e, 1, x), e.binary('divf', f(e, 2, x), e.binary('addf', grown, f(e, 1, x))));
-  const signed = copySign(e, far, x);
-  return e.select(e.compareFloat('olt', magnitude, f(e, 0.625, x)), near, signed);
+  return copySign(e, e.select(e.compareFloat('olt', magnitude, f(e, 0.625, x)), near, far), x);
 }
 
 function copySign(e: Emitter, magnitude: Lanes, sign: Lanes): Lanes {

@@ -28,8 +28,8 @@ const combiners: Record<
   prod: { float: 'mulf', signed: 'muli', unsigned: 'muli', lanes: () => 'mul' },
   max: { float: 'maximumf', signed: 'maxsi', unsigned: 'maxui', lanes: (op) => op },
   min: { float: 'minimumf', signed: 'minsi', unsigned: 'minui', lanes: (op) => op },
-  max_num: { float: 'maxnumf', signed: 'maxsi', unsigned: 'maxui', lanes: (op) => op },
-  min_num: { float: 'minnumf', signed: 'minsi', unsigned: 'minui', lanes: (op) => op },
+  max_num: { float: 'maximumf', signed: 'maxsi', unsigned: 'maxui', lanes: (op) => op },
+  min_num: { float: 'minimumf', signed: 'minsi', unsigned: 'minui', lanes: (op) => op },
   any: { float: 'ori', signed: 'ori', unsigned: 'ori', lanes: () => 'or' },
   all: { float: 'andi', signed: 'andi', unsigned: 'andi', lanes: () => 'and' },
 };
@@ -41,7 +41,14 @@ export function reducer(e: Emitter, kind: ReduceKind, dtype: DType): Reducer {
   const elem = elemOf(result);
   const { float, signed, unsigned, lanes } = combiners[kind];
   const op = isFloat(result) ? float : result.signed ? signed : unsigned;
-  const widen = (x: Lanes): Lanes => (result === dtype ? x : cast(e, x, dtype, result));
+  // A NaN that is ignored counts as the identity.
+  const skipsNaN = (kind === 'max_num' || kind === 'min_num') && isFloat(dtype);
+  const widen = (x: Lanes): Lanes => {
+    const number = skipsNaN
+      ? e.select(e.compareFloat('uno', x, x), e.number(reduceIdentity(kind, dtype)!, x.elem, x.width), x)
+      : x;
+    return result === dtype ? number : cast(e, number, dtype, result);
+  };
   const merge = ([a]: Accumulator, [b]: Accumulator): Accumulator => [e.binary(op, a!, b!)];
   return {
     start: (width) => [e.number(reduceIdentity(kind, result)!, elem, width)],
