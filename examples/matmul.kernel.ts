@@ -42,6 +42,7 @@ export const matmul = kernel(
           b: array(dtype, [k, n]).block([k, bn], [0, g.n]),
         },
         outputs: { c: array(dtype, [m, n]).block([bm, bn], [g.m, g.n]) },
+        costEstimate: { flops: m.mul(n).mul(k).mul(2) },
       },
       ({ a, b, c }) => {
         const acc = loop({ to: cdiv(k, bk), carry: zeros(f32, [bm, bn]) }, (i, acc) => {

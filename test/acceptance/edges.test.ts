@@ -108,10 +108,10 @@ const floatOps: Readonly<Record<string, (a: number, b: number) => number>> = {
   sub: (a, b) => a - b,
   mul: (a, b) => a * b,
   div: (a, b) => a / b,
-  max: (a, b) => (a !== a || b !== b ? Number.NaN : a > b || (a === b && !Object.is(a, -0)) ? a : b),
-  min: (a, b) => (a !== a || b !== b ? Number.NaN : a < b || (a === b && Object.is(a, -0)) ? a : b),
-  max_num: (a, b) => (a !== a ? b : b !== b ? a : Math.max(a, b)),
-  min_num: (a, b) => (a !== a ? b : b !== b ? a : Math.min(a, b)),
+  max: (a, b) => (Number.isNaN(a) || Number.isNaN(b) ? Number.NaN : a > b || (a === b && !Object.is(a, -0)) ? a : b),
+  min: (a, b) => (Number.isNaN(a) || Number.isNaN(b) ? Number.NaN : a < b || (a === b && Object.is(a, -0)) ? a : b),
+  max_num: (a, b) => (Number.isNaN(a) ? b : Number.isNaN(b) ? a : Math.max(a, b)),
+  min_num: (a, b) => (Number.isNaN(a) ? b : Number.isNaN(b) ? a : Math.min(a, b)),
 };
 const floatUnary: Readonly<Record<string, (x: number) => number>> = {
   neg: (x) => -x,
@@ -348,7 +348,7 @@ function edges(execute: Execute): void {
     ];
     list.forEach((x, i) => (list[i] = fround(x)));
     for (let e = -149; e < 128; e++)
-      for (const m of [1, 1.1, 1.41421356, 1.5, 1.99]) list.push(fround(m * 2 ** e), fround(-m * 2 ** e));
+      for (const m of [1, 1.1, 1.4142, 1.5, 1.99]) list.push(fround(m * 2 ** e), fround(-m * 2 ** e));
     for (let i = -400; i < 400; i++) list.push(fround(i / 4.37), fround(i / 61));
     const functions: Readonly<Record<string, (x: number) => number>> = {
       exp: Math.exp,
