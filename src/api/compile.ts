@@ -11,7 +11,7 @@ import { keyOf } from '../drivers/fingerprint.js';
 import { hostProcessor } from '../drivers/host.js';
 import { buildCpu, type CpuStageOptions, cpuStages, stagesFor } from '../drivers/mlir.js';
 import type { StageRecord } from '../drivers/stages.js';
-import { findTool, type ToolName, type ToolPaths } from '../drivers/tool.js';
+import { findTool, type Tool, type ToolPaths } from '../drivers/tool.js';
 import type * as ir from '../ir/kernel.js';
 import { type PassHooks, runPasses } from '../ir/pass.js';
 import { loweringPipeline } from '../ir/passes/index.js';
@@ -124,9 +124,9 @@ export async function runTools(
     ...(options.toolFlags ? { extra: options.toolFlags } : {}),
   };
   const stages = stagesFor(from, wanted, stageOptions);
-  const tools = await Promise.all(
-    [...new Set(stages.map((s) => s.tool))].map((name: ToolName) => findTool(name, options.tools)),
-  );
+  const tools: Tool[] = [];
+  // One after the other, so that of several missing tools always the first is named.
+  for (const name of new Set(stages.map((stage) => stage.tool))) tools.push(await findTool(name, options.tools));
   const { model, features } = hostProcessor();
   const host = target.cpu === 'native' ? `${model} ${features.join(' ')}` : '';
   const key = keyOf({

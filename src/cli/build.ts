@@ -42,7 +42,14 @@ interface Made extends ArtifactName {
   readonly note: string;
 }
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Whatever stands in the way is told when the file is written.
+    return false;
+  }
+}
 
 const sizeOf = (n: number): string =>
   n < 10_000 ? `${n} B` : n < 10_000_000 ? `${(n / 1000).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;

@@ -348,7 +348,7 @@ function edges(execute: Execute): void {
     ];
     list.forEach((x, i) => (list[i] = fround(x)));
     for (let e = -149; e < 128; e++)
-      for (const m of [1, 1.1, 1.4142, 1.5, 1.99]) list.push(fround(m * 2 ** e), fround(-m * 2 ** e));
+      for (const m of [1, 1.1, 1.4, 1.5, 1.99]) list.push(fround(m * 2 ** e), fround(-m * 2 ** e));
     for (let i = -400; i < 400; i++) list.push(fround(i / 4.37), fround(i / 61));
     const functions: Readonly<Record<string, (x: number) => number>> = {
       exp: Math.exp,
