@@ -1,0 +1,273 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { Diagnostic } from '../../src/diagnostics/diagnostic.js';
+import { ArtifactCache, publishFolder } from '../../src/drivers/cache.js';
+import { runCpu } from '../../src/drivers/cpu-runner.js';
+import { keyOf } from '../../src/drivers/fingerprint.js';
+import { buildCpu, cpuStages, stagesFor } from '../../src/drivers/mlir.js';
+import { causeOf, run, shellQuote, toolError } from '../../src/drivers/run.js';
+import { findTool } from '../../src/drivers/tool.js';
+import { asSetName } from '../../src/drivers/toolchain.js';
+import { inFolder } from '../support/cli.js';
+import { diagnosticsOf } from '../support/thrown.js';
+import { describeTool } from '../support/tools.js';
+
+function script(folder: string, name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, `#!/bin/sh\n${text}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+describe('running a tool', () => {
+  test('output, exit code, standard input', () =>
+    inFolder(async (folder) => {
+      const tool = script(folder, 'tool', 'cat; echo to stderr >&2; exit 3');
+      const { ok, exitCode, stdout, stderr, timedOut } = await run('tool', tool, [], { input: 'hello' });
+      expect({ ok, exitCode, out: Buffer.from(stdout).toString(), stderr, timedOut }).toEqual({
+        ok: false,
+        exitCode: 3,
+        out: 'hello',
+        stderr: 'to stderr\n',
+        timedOut: false,
+      });
+    }));
+
+  test('arguments reach it as they are: no shell', () =>
+    inFolder(async (folder) => {
+      const tool = script(folder, 'tool', 'printf "%s\\n" "$@"');
+      const args = ['a b', '$HOME', '`x`', '"q"', "it's", '*', '#', ''];
+      const { stdout } = await run('tool', tool, args);
+      expect(Buffer.from(stdout).toString().split('\n').slice(0, -1)).toEqual(args);
+    }));
+
+  test('the environment is scrubbed', async () => {
+    process.env.TRITON_SECRET = 'x';
+    const { stdout } = await run('env', '/usr/bin/env', []);
+    delete process.env.TRITON_SECRET;
+    const text = Buffer.from(stdout).toString();
+    expect(text).not.toContain('TRITON_SECRET');
+    expect(text).toContain('LC_ALL=C');
+  });
+
+  test('one that hangs is stopped', () =>
+    inFolder(async (folder) => {
+      const tool = script(folder, 'tool', 'exec sleep 100');
+      const outcome = await run('tool', tool, [], { timeout: 200 });
+      expect({ ok: outcome.ok, timedOut: outcome.timedOut }).toEqual({ ok: false, timedOut: true });
+      expect(toolError(outcome).message).toMatch(/TW3001\]: tool did not end within \d+ s/);
+    }));
+
+  test('one that is cancelled is stopped', () =>
+    inFolder(async (folder) => {
+      const tool = script(folder, 'tool', 'exec sleep 100');
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 100);
+      const outcome = await run('tool', tool, [], { signal: controller.signal });
+      expect({ ok: outcome.ok, aborted: outcome.aborted }).toEqual({ ok: false, aborted: true });
+    }));
+
+  test('a crash is an answer, with the signal', () =>
+    inFolder(async (folder) => {
+      const tool = script(folder, 'tool', 'kill -SEGV $$');
+      const outcome = await run('tool', tool, []);
+      expect({ ok: outcome.ok, signal: outcome.signal }).toEqual({ ok: false, signal: 'SIGSEGV' });
+      expect(toolError(outcome).failure).toMatchObject({ tool: 'tool', signal: 'SIGSEGV', timedOut: false });
+    }));
+
+  test('one that cannot be started is an answer too', async () => {
+    const outcome = await run('nothing', '/no/such/tool', []);
+    expect({ ok: outcome.ok, notStarted: outcome.notStarted }).toEqual({ ok: false, notStarted: true });
+  });
+
+  test('the cause comes before what it printed, with a command to paste', () =>
+    inFolder(async (folder) => {
+      const tool = script(folder, 'my tool', 'echo note: ignore >&2; echo "x.c:3: error: no such thing" >&2; exit 1');
+      const error = toolError(await run('my tool', tool, ['a b']));
+      const [d] = error.diagnostics;
+      expect(d!.message).toBe('my tool ended with exit code 1: x.c:3: error: no such thing');
+      expect(d!.notes[0]!.message).toBe(`command: '${tool}' 'a b'`);
+      expect(d!.notes[1]!.message).toContain('note: ignore');
+    }));
+
+  test.each([
+    ['plain', 'plain'],
+    ['a b', "'a b'"],
+    ["it's", "'it'\\''s'"],
+    ['', "''"],
+  ])('%j is quoted for a shell', (text, quoted) => {
+    expect(shellQuote(text)).toBe(quoted);
+  });
+
+  test('the cause is the first line with an error, else the last', () => {
+    expect(causeOf('warning: a\nfoo: error: b\nfatal error: c\n')).toBe('foo: error: b');
+    expect(causeOf('one\ntwo\n')).toBe('two');
+    expect(causeOf('')).toBe('');
+  });
+});
+
+describe('finding a tool', () => {
+  test('one of the wrong version by name is refused', () =>
+    inFolder(async (folder) => {
+      const tool = script(folder, 'llc', 'echo "LLVM version 14.0.6"');
+      const [d] = await diagnosticsOf(() => findTool('llc', { llc: tool }));
+      expect(d!.message).toBe(`llc at ${tool} is version 14.0.6; LLVM 22.1 is needed`);
+    }));
+
+  test('one that does not run says where it was named', () =>
+    inFolder(async (folder) => {
+      const [d] = await diagnosticsOf(() => findTool('llc', { llc: join(folder, 'none') }));
+      expect(d!.code).toBe('TW3002');
+      expect(d!.notes[0]!.message).toContain('--llc');
+    }));
+
+  test('an unknown tool set names those that exist', async () => {
+    const [d] = await diagnosticsOf(() => asSetName('mlri'));
+    expect(d!.message).toBe("there is no tool set 'mlri'; known are mlir, test");
+  });
+});
+
+describe('the cache', () => {
+  const entry = new Map([
+    ['so', Buffer.from('machine code')],
+    ['plan.json', Buffer.from('{}')],
+  ]);
+  const key = keyOf({ text: 'x' });
+
+  test('gives back what was stored', () =>
+    inFolder(async (folder) => {
+      const cache = new ArtifactCache(folder, () => {});
+      expect(await cache.get(key)).toBeUndefined();
+      await cache.put(key, entry);
+      const found = await cache.get(key);
+      expect([...found!].map(([name, bytes]) => [name, Buffer.from(bytes).toString()])).toEqual([
+        ['so', 'machine code'],
+        ['plan.json', '{}'],
+      ]);
+    }));
+
+  test.each([
+    ['changed', (folder: string) => writeFileSync(join(folder, 'so'), 'other')],
+    ['cut short', (folder: string) => writeFileSync(join(folder, 'so'), '')],
+    ['without its manifest', (folder: string) => writeFileSync(join(folder, 'manifest.json'), '{"files":')],
+    ['of another program', (folder: string) => writeFileSync(join(folder, 'manifest.json'), '[]')],
+  ])('an entry that is %s is a miss, and is replaced', (_, damage) =>
+    inFolder(async (folder) => {
+      const cache = new ArtifactCache(folder, () => {});
+      await cache.put(key, entry);
+      damage(cache.path(key));
+      expect(await cache.get(key)).toBeUndefined();
+      await cache.put(key, entry);
+      expect(Buffer.from((await cache.get(key))!.get('so')!).toString()).toBe('machine code');
+    }),
+  );
+
+  test('one that cannot be written costs one warning', () =>
+    inFolder(async (folder) => {
+      writeFileSync(join(folder, 'file'), '');
+      const warnings: Diagnostic[] = [];
+      const cache = new ArtifactCache(join(folder, 'file'), (w) => warnings.push(w));
+      await cache.put(key, entry);
+      await cache.put(keyOf({ text: 'y' }), entry);
+      expect(warnings.map((w) => `${w.severity} ${w.code}`)).toEqual(['warning TW3020']);
+    }));
+
+  test('many writers of one entry leave one, and nothing partial', () =>
+    inFolder(async (folder) => {
+      await Promise.all(Array.from({ length: 20 }, () => publishFolder(join(folder, 'entry'), entry)));
+      expect(readdirSync(folder)).toEqual(['entry']);
+      expect(readFileSync(join(folder, 'entry/so'), 'utf8')).toBe('machine code');
+    }));
+
+  test('keys of different parts differ, whatever their texts', () => {
+    expect(keyOf({ a: 'x', b: 'y' })).toBe(keyOf({ b: 'y', a: 'x' }));
+    expect(keyOf({ a: 'x1:b=1:y' })).not.toBe(keyOf({ a: 'x', b: 'y' }));
+  });
+});
+
+describe('command lines', () => {
+  const options = { target: { cpu: 'x86-64-v3' }, lineInfo: true };
+  test('stages for what is wanted, and no others', () => {
+    expect(stagesFor('mlir', ['so'], options).map((s) => s.stage)).toEqual(['llvm.mlir', 'll', 'bc', 'obj', 'so']);
+    expect(stagesFor('mlir', ['s', 'll'], options).map((s) => s.stage)).toEqual(['llvm.mlir', 'll', 'bc', 's']);
+    expect(stagesFor('ll', ['obj'], options).map((s) => s.stage)).toEqual(['bc', 'obj']);
+  });
+  test('always a triple and a processor', () => {
+    for (const tool of ['opt', 'llc'])
+      expect(
+        cpuStages(options)
+          .find((s) => s.tool === tool)!
+          .args('in', 'out'),
+      ).toEqual(expect.arrayContaining(['-mtriple=x86_64-unknown-linux-gnu', '-mcpu=x86-64-v3']));
+  });
+  test('flags of the user come last', () => {
+    const cc = cpuStages({ ...options, extra: { cc: ['-Wl,-s'] } }).find((s) => s.stage === 'so')!;
+    expect(cc.args('k.o', 'k.so')).toEqual([
+      '-shared',
+      '-nostdlib',
+      '-Wl,--build-id=none',
+      '-Wl,-z,noexecstack',
+      '-Wl,-s',
+      '-x',
+      'none',
+      'k.o',
+      '-o',
+      'k.so',
+    ]);
+  });
+});
+
+/** A launch that stores through a pointer it makes up. */
+const crashing = `"builtin.module"() ({
+  "func.func"() <{sym_name = "crash", function_type = (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()}> ({
+  ^bb0(%0: !llvm.ptr, %1: !llvm.ptr, %2: !llvm.ptr, %3: i64, %4: i64):
+    %5 = "llvm.inttoptr"(%3) : (i64) -> (!llvm.ptr)
+    "llvm.store"(%3, %5) <{alignment = 1 : i64, ordering = 0 : i64, volatile_ = unit}> : (i64, !llvm.ptr) -> ()
+    "func.return"() : () -> ()
+  }) : () -> ()
+}) : () -> ()
+`;
+
+describeTool('mlir', 'real tools', () => {
+  const options = { target: { cpu: 'x86-64-v3' }, lineInfo: false };
+
+  test('a kernel that crashes is a diagnostic with signal, program and launch', async () => {
+    const { artifacts } = await buildCpu('mlir', Buffer.from(crashing), ['so'], options);
+    const job = {
+      library: artifacts.get('so')!,
+      buffers: [],
+      launches: [{ symbol: 'crash', programs: 5, pointers: [], scalars: [], scratchBytes: 0 }],
+      threads: 1,
+    };
+    const [d] = await diagnosticsOf(() => runCpu(job));
+    expect(`${d!.code} ${d!.message}`).toBe('TW3030 kernel crashed with SIGSEGV in program 0 of launch crash');
+    expect(d!.help).toContain('--target interpret');
+  });
+
+  test('MLIR that does not parse is an error of mlir-opt, without paths of this machine', async () => {
+    const [d] = await diagnosticsOf(() => buildCpu('mlir', Buffer.from('"func.func"() <{'), ['ll'], options));
+    expect(d!.code).toBe('TW3001');
+    expect(d!.message).toMatch(/^mlir-opt ended with exit code 1: kernel\.mlir:\d+:\d+: error: /);
+    expect(JSON.stringify(d)).not.toMatch(/tilewright-[A-Za-z0-9]/);
+  });
+
+  test('an error at a location of the kernel points at its line', async () => {
+    const bad = '"builtin.module"() ({\n  "arith.addi"() : () -> () loc("my.kernel.ts":7:3)\n}) : () -> ()\n';
+    const [d] = await diagnosticsOf(() => buildCpu('mlir', Buffer.from(bad), ['ll'], options));
+    expect(d!.loc).toEqual({ kind: 'file', file: 'my.kernel.ts', line: 7, col: 3 });
+  });
+
+  test('a folder with spaces, and a job whose library is not one', () =>
+    inFolder(async (folder) => {
+      mkdirSync(join(folder, 'with space'));
+      const job = {
+        library: Buffer.from('not a library'),
+        buffers: [],
+        launches: [{ symbol: 'x', programs: 1, pointers: [], scalars: [], scratchBytes: 0 }],
+        threads: 1,
+      };
+      const [d] = await diagnosticsOf(() => runCpu(job));
+      expect(d!.code).toBe('TW3001');
+    }));
+});
