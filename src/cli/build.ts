@@ -97,7 +97,11 @@ export const command = defineCommand({
           }
           if (flags.dumpDir !== undefined)
             await dump(kernel, target, targets.length > 1, flags.dumpDir, options, session);
-          if (flags.saveTemps !== undefined) made.push(...(await temps(kernel, target, options)));
+          if (flags.saveTemps !== undefined) {
+            const kept = await temps(kernel, target, options);
+            if (flags.saveTemps === true) made.push(...kept);
+            else await writeInto(flags.saveTemps, kept);
+          }
           made.push(...(await compileOne(kernel, target, emit, options, session)));
         }
     }
@@ -115,6 +119,14 @@ export const command = defineCommand({
     return 0;
   },
 });
+
+async function writeInto(folder: string, made: readonly Made[]): Promise<void> {
+  const paths = outputPaths({ kind: 'folder', path: folder }, made);
+  await writeOutputs(
+    made.map(({ bytes }, i) => ({ path: paths[i]!, content: bytes })),
+    true,
+  );
+}
 
 async function compileOne(
   { name, kernel }: NamedKernel,

@@ -1,6 +1,6 @@
 /** The one place that reads the environment. Everything else gets what it needs as arguments. */
 
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const read = (name: string): string | undefined => process.env[name] || undefined;
@@ -17,13 +17,6 @@ export function toolFromEnvironment(tool: string): string | undefined {
 
 /** Folders that commands are looked up in. */
 export const searchPath = (): string[] => (read('PATH') ?? '').split(':').filter((p) => p !== '');
-
-export const colourWanted = (): boolean | undefined => {
-  if (read('NO_COLOR')) return false;
-  return read('FORCE_COLOR') ? true : undefined;
-};
-
-export const useMosaicGpu = (): boolean => /^(1|true|yes|on)$/i.test(read('TILEWRIGHT_USE_MOSAIC_GPU') ?? '');
 
 /** Tool sets whose absence fails tests instead of skipping them. */
 export const requiredTools = (): string[] =>
@@ -55,6 +48,3 @@ export function installerEnvironment(): Record<string, string> {
   const settings = Object.entries(process.env).filter(([name]) => /^(PIP|UV|PYENV|REQUESTS|CURL)_/.test(name));
   return { ...childEnvironment(), ...(Object.fromEntries(settings) as Record<string, string>) };
 }
-
-/** Fast temporary storage where the system has it. */
-export const temporaryFolder = (): string => tmpdir();

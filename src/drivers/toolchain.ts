@@ -10,6 +10,7 @@ import { assetPath } from './assets.js';
 import { cacheFolder, installerEnvironment, searchPath } from './environment.js';
 import { sha256 } from './fingerprint.js';
 import { causeOf, type Outcome, run } from './run.js';
+import { withWorkspace } from './workspace.js';
 
 interface ToolSet {
   readonly summary: string;
@@ -120,7 +121,19 @@ async function installInto(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const python = await findPython();
-  const installers = await findInstallers(python);
+  await withWorkspace(async (scratch) => {
+    const installers = await findInstallers(python, join(scratch, 'venv'));
+    await installWith(installers, target, set, onProgress, signal);
+  });
+}
+
+async function installWith(
+  installers: readonly Installer[],
+  target: string,
+  set: SetName,
+  onProgress: (line: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const causes: string[] = [];
   for (const { name, path, args } of installers) {
     onProgress(`installing tool set '${set}' with ${name}`);
@@ -163,34 +176,37 @@ async function findPython(): Promise<string> {
   ]);
 }
 
-async function findInstallers(python: string): Promise<Installer[]> {
+/**
+ * Ways to install, best first: uv; the Python's own pip; the pip of a virtual environment that is made for it (some
+ * systems ship Python without pip). A wheel is only unpacked, so the environment is not needed afterwards.
+ */
+async function findInstallers(python: string, scratch: string): Promise<Installer[]> {
   const list: Installer[] = [];
-  const uv = await onPath('uv');
   const pinned = ['--require-hashes', '--no-deps', '-r'];
+  const pipArgs = (target: string, lock: string): readonly string[] => [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--no-compile',
+    '--disable-pip-version-check',
+    '--target',
+    target,
+    ...pinned,
+    lock,
+  ];
+  const uv = await onPath('uv');
   if (uv)
     list.push({
       name: 'uv',
       path: uv,
       args: (target, lock) => ['pip', 'install', '--quiet', '--python', python, '--target', target, ...pinned, lock],
     });
-  const pip = await run('pip', python, ['-m', 'pip', '--version'], { env: installerEnvironment() });
-  if (pip.ok)
-    list.push({
-      name: 'pip',
-      path: python,
-      args: (target, lock) => [
-        '-m',
-        'pip',
-        'install',
-        '--quiet',
-        '--no-compile',
-        '--disable-pip-version-check',
-        '--target',
-        target,
-        ...pinned,
-        lock,
-      ],
-    });
+  const options = { env: installerEnvironment() };
+  if ((await run('pip', python, ['-m', 'pip', '--version'], options)).ok)
+    list.push({ name: 'pip', path: python, args: pipArgs });
+  else if ((await run('venv', python, ['-m', 'venv', scratch], options)).ok)
+    list.push({ name: 'pip of a virtual environment', path: join(scratch, 'bin', 'python'), args: pipArgs });
   return list;
 }
 

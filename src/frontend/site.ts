@@ -1,8 +1,17 @@
 /** Where the user's code is: the innermost frame outside of this package, and the user frames that led to it. */
 
+import { findSourceMap, type SourceMap } from 'node:module';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type CallLoc, type FileLoc, fileLoc, type Loc, unknownLoc } from '../diagnostics/location.js';
+import {
+  type CallLoc,
+  callersOf,
+  type FileLoc,
+  fileLoc,
+  type Loc,
+  primaryLoc,
+  unknownLoc,
+} from '../diagnostics/location.js';
 
 const packageRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 /** Frames of the package itself: its sources (as test runners and source maps name them) and its build. */
@@ -11,54 +20,80 @@ const ownFolders = [`${packageRoot}${sep}src${sep}`, `${packageRoot}${sep}dist${
 /** Deep enough for a helper called from a helper inside loops of a kernel body. */
 const frameLimit = 24;
 
-interface RawFrame {
-  readonly script: string;
-  readonly line: number;
-  readonly col: number;
+/** A script as the engine names it, and what it is to us. */
+interface Script {
+  /** Short stand-in for the name in keys. */
+  readonly id: number;
+  readonly path: string;
+  /** Whether it is the user's: not this package's, not Node's, not of another package (a test runner, say). */
+  readonly users: boolean;
+  /** How it was made from sources, where Node knows; test runners that transform in memory keep theirs to themselves. */
+  readonly map: SourceMap | undefined;
 }
 
-const asPath = (script: string): string => (script.startsWith('file:') ? fileURLToPath(script) : script);
+const scripts = new Map<string, Script>();
 
-/** Whether a frame is the user's: not this package's, not Node's, not of another package (a test runner, say). */
-function isUsers(file: string): boolean {
-  return (
-    file !== '' &&
-    !file.startsWith('node:') &&
-    !file.includes(`${sep}node_modules${sep}`) &&
-    !ownFolders.some((folder) => file.startsWith(folder))
-  );
+function scriptOf(name: string): Script {
+  let script = scripts.get(name);
+  if (!script) {
+    const path = asPath(name);
+    script = { id: scripts.size, path, users: isUsers(path), map: findSourceMap(name) };
+    scripts.set(name, script);
+  }
+  return script;
 }
 
-/** The frames that led to a call into this package: the first run of user frames. What called the tracer is not among them. */
-function firstRun<T>(frames: readonly T[], file: (frame: T) => string): T[] {
-  const start = frames.findIndex((f) => isUsers(file(f)));
-  if (start < 0) return [];
-  const end = frames.findIndex((f, i) => i > start && !isUsers(file(f)));
-  return frames.slice(start, end < 0 ? undefined : end);
+const asPath = (name: string): string => (name.startsWith('file:') ? fileURLToPath(name) : name);
+
+const isUsers = (path: string): boolean =>
+  !path.startsWith('node:') && !isPackaged(path) && !ownFolders.some((folder) => path.startsWith(folder));
+
+const isPackaged = (path: string): boolean => path.includes(`${sep}node_modules${sep}`);
+
+/**
+ * The frames that led to a call into this package: the first run of user frames. What called the tracer is not among
+ * them. Frames of the engine itself (`Array.map`), which have no file, neither start nor end a run.
+ */
+function firstRun<T>(frames: readonly T[], scriptName: (frame: T) => string | null | undefined): T[] {
+  const run: T[] = [];
+  for (const frame of frames) {
+    const name = scriptName(frame);
+    if (!name) continue;
+    if (scriptOf(name).users) run.push(frame);
+    else if (run.length > 0) break;
+  }
+  return run;
 }
 
 /** User frames as the engine sees them, before source maps. */
-function rawFrames(): RawFrame[] {
+function rawFrames(): NodeJS.CallSite[] {
   const { prepareStackTrace, stackTraceLimit } = Error;
   const holder: { stack?: unknown } = {};
   try {
     Error.stackTraceLimit = frameLimit;
-    Error.prepareStackTrace = (_, sites) =>
-      sites.map((s) => ({
-        script: s.getFileName() ?? '',
-        line: s.getLineNumber() ?? 0,
-        col: s.getColumnNumber() ?? 0,
-      }));
+    Error.prepareStackTrace = (_, sites) => sites;
     Error.captureStackTrace(holder);
-    return firstRun(holder.stack as RawFrame[], (f) => asPath(f.script));
+    return firstRun(holder.stack as NodeJS.CallSite[], (site) => site.getFileName());
   } finally {
     Error.prepareStackTrace = prepareStackTrace;
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
-/** User frames as text, with whichever source mapper is installed (Node's own, a test runner's). */
-function mappedFrames(): FileLoc[] {
+/** Source positions of raw frames, by the maps that Node has. Looking them up beats a mapped stack text by far. */
+function mapped(frames: readonly NodeJS.CallSite[]): FileLoc[] {
+  return frames.map((frame) => {
+    const { path, map } = scriptOf(frame.getFileName()!);
+    const [line, col] = [frame.getLineNumber()!, frame.getColumnNumber()!];
+    const entry = map?.findEntry(line - 1, col - 1);
+    return entry && 'originalSource' in entry
+      ? fileLoc(asPath(entry.originalSource), entry.originalLine + 1, entry.originalColumn + 1)
+      : fileLoc(path, line, col);
+  });
+}
+
+/** User frames by the text of a stack, with whichever source mapper is installed (a test runner's). */
+function textFrames(): FileLoc[] {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = frameLimit;
   const { stack } = new Error('location');
@@ -77,28 +112,62 @@ export function parseStack(stack: string): FileLoc[] {
   return firstRun(frames, (f) => f.file);
 }
 
+/** Places by their raw positions: a source position is looked up once. */
 const known = new Map<string, Loc>();
+
+/** Where the callback of the user's that runs now was handed to this package: what a body of a loop is called from. */
+let enclosing: { readonly caller: FileLoc | CallLoc; readonly known: Map<Loc, Loc> } | undefined;
+
+/**
+ * Runs a callback of the user's that was handed over at `loc`. The frames between it and its own definition are ours, so
+ * a place in it is reached from where `loc` is reached.
+ */
+export function within<T>(loc: Loc, callback: () => T): T {
+  const outer = enclosing;
+  enclosing = loc.kind === 'call' ? { caller: loc.caller, known: new Map() } : undefined;
+  try {
+    return callback();
+  } finally {
+    enclosing = outer;
+  }
+}
 
 /** The place in the user's code that called into this package: absolute paths, call chain included. */
 export function userLoc(): Loc {
   const raw = rawFrames();
   if (raw.length === 0) return unknownLoc;
-  const key = raw.map((f) => `${f.script}:${f.line}:${f.col}`).join('|');
+  let key = '';
+  for (const frame of raw) key += `${scriptOf(frame.getFileName()!).id}:${frame.getPosition()} `;
   let loc = known.get(key);
   if (!loc) {
-    loc = chain(mappedFrames());
+    const frames = scriptOf(raw[0]!.getFileName()!).map ? mapped(raw) : textFrames();
+    const own = frames.filter((f) => !isPackaged(f.file));
+    loc = chain(own.length > 0 ? own : frames) ?? unknownLoc;
     known.set(key, loc);
   }
-  return loc;
+  return enclosing ? reachedFrom(loc, enclosing) : loc;
+}
+
+function reachedFrom(loc: Loc, { caller, known }: NonNullable<typeof enclosing>): Loc {
+  let whole = known.get(loc);
+  if (!whole) {
+    whole = chain([...framesOf(loc), ...framesOf(caller)]) ?? unknownLoc;
+    known.set(loc, whole);
+  }
+  return whole;
+}
+
+function framesOf(loc: Loc): FileLoc[] {
+  const primary = primaryLoc(loc);
+  return primary ? [primary, ...callersOf(loc)] : [];
 }
 
 /** Innermost frame with the chain of its callers. */
-function chain(frames: readonly FileLoc[]): Loc {
-  const nested = frames.reduceRight<FileLoc | CallLoc | undefined>(
+function chain(frames: readonly FileLoc[]): FileLoc | CallLoc | undefined {
+  return frames.reduceRight<FileLoc | CallLoc | undefined>(
     (caller, callee) => (caller ? { kind: 'call', callee, caller } : callee),
     undefined,
   );
-  return nested ?? unknownLoc;
 }
 
 function mapFiles(loc: Loc, map: (file: string) => string): Loc {

@@ -19,7 +19,7 @@ import { indexType, printType, type Type } from '../ir/types.js';
 import { type GenericOp, type Region, type Value, value } from '../ir/value.js';
 import { countUses, walk } from '../ir/walk.js';
 import { mistake, noteAt } from './errors.js';
-import { forDisplay, relativeTo, userLoc } from './site.js';
+import { forDisplay, relativeTo, userLoc, within } from './site.js';
 import { type HostSymbol, usesAxis } from './symbol.js';
 
 /** A region under construction, inside of another or of the launch. */
@@ -198,7 +198,7 @@ export class Trace {
     const outer = this.open;
     this.open = inner;
     try {
-      const result = body(values.map((v) => ({ value: v, trace: this, region: inner, loc })));
+      const result = within(loc, () => body(values.map((v) => ({ value: v, trace: this, region: inner, loc }))));
       return { region: { args: values, ops: inner.ops }, result };
     } finally {
       this.open = outer;
