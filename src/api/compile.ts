@@ -16,6 +16,7 @@ import type * as ir from '../ir/kernel.js';
 import { type PassHooks, runPasses } from '../ir/pass.js';
 import { loweringPipeline } from '../ir/passes/index.js';
 import { printKernel } from '../ir/printer.js';
+import { illegalInLowered } from '../ir/stage.js';
 import { lowerToCpu } from '../lowering/cpu/index.js';
 import { formatLaunchPlan, type LaunchPlan, makeLaunchPlan } from '../lowering/launch-plan.js';
 import { renderMlir } from '../lowering/render.js';
@@ -88,6 +89,8 @@ export function lower(kernel: AnyKernel | KernelSource, targetName: string, hook
   const target = asCpuTarget(parseTarget(targetName, hostProcessor().features));
   const source = sourceOf(kernel, target.name);
   const lowered = runPasses(source.kernel, loweringPipeline, hooks);
+  const illegal = illegalInLowered(lowered);
+  if (illegal.length > 0) throw new CompileError(illegal);
   return { source, ...lowerKernel(lowered, target), target, lowered };
 }
 

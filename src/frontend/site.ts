@@ -17,8 +17,8 @@ const packageRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 /** Frames of the package itself: its sources (as test runners and source maps name them) and its build. */
 const ownFolders = [`${packageRoot}${sep}src${sep}`, `${packageRoot}${sep}dist${sep}`];
 
-/** Deep enough for a helper called from a helper inside loops of a kernel body. */
-const frameLimit = 24;
+/** Frames cost by their number: the first limit suffices where the user's code called us directly, the second nearly always. */
+const frameLimits = [10, 64] as const;
 
 /** A script as the engine names it, and what it is to us. */
 interface Script {
@@ -54,26 +54,33 @@ const isPackaged = (path: string): boolean => path.includes(`${sep}node_modules$
  * The frames that led to a call into this package: the first run of user frames. What called the tracer is not among
  * them. Frames of the engine itself (`Array.map`), which have no file, neither start nor end a run.
  */
-function firstRun<T>(frames: readonly T[], scriptName: (frame: T) => string | null | undefined): T[] {
+function firstRun<T>(
+  frames: readonly T[],
+  scriptName: (frame: T) => string | null | undefined,
+): { readonly run: T[]; readonly ended: boolean } {
   const run: T[] = [];
   for (const frame of frames) {
     const name = scriptName(frame);
     if (!name) continue;
     if (scriptOf(name).users) run.push(frame);
-    else if (run.length > 0) break;
+    else if (run.length > 0) return { run, ended: true };
   }
-  return run;
+  return { run, ended: false };
 }
 
 /** User frames as the engine sees them, before source maps. */
 function rawFrames(): NodeJS.CallSite[] {
   const { prepareStackTrace, stackTraceLimit } = Error;
-  const holder: { stack?: unknown } = {};
   try {
-    Error.stackTraceLimit = frameLimit;
     Error.prepareStackTrace = (_, sites) => sites;
-    Error.captureStackTrace(holder);
-    return firstRun(holder.stack as NodeJS.CallSite[], (site) => site.getFileName());
+    for (const limit of frameLimits) {
+      const holder: { stack?: NodeJS.CallSite[] } = {};
+      Error.stackTraceLimit = limit;
+      Error.captureStackTrace(holder);
+      const { run, ended } = firstRun(holder.stack!, (site) => site.getFileName());
+      if (ended || holder.stack!.length < limit || limit === frameLimits[1]) return run;
+    }
+    return [];
   } finally {
     Error.prepareStackTrace = prepareStackTrace;
     Error.stackTraceLimit = stackTraceLimit;
@@ -95,7 +102,7 @@ function mapped(frames: readonly NodeJS.CallSite[]): FileLoc[] {
 /** User frames by the text of a stack, with whichever source mapper is installed (a test runner's). */
 function textFrames(): FileLoc[] {
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = frameLimit;
+  Error.stackTraceLimit = frameLimits[1];
   const { stack } = new Error('location');
   Error.stackTraceLimit = stackTraceLimit;
   return parseStack(stack ?? '');
@@ -109,7 +116,7 @@ export function parseStack(stack: string): FileLoc[] {
     const match = framePattern.exec(text);
     return match ? [fileLoc(asPath(match[1]!), Number(match[2]), Number(match[3]))] : [];
   });
-  return firstRun(frames, (f) => f.file);
+  return firstRun(frames, (f) => f.file).run;
 }
 
 /** Places by their raw positions: a source position is looked up once. */

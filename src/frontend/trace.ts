@@ -71,6 +71,7 @@ export class Trace {
 
   /** Values of the grid axes that are loops inside the program. */
   private readonly sequential = new Map<string, TracedValue>();
+  private readonly relativeLocs = new Map<Loc, Loc>();
 
   constructor(
     readonly kernel: string,
@@ -124,6 +125,16 @@ export class Trace {
     });
   }
 
+  /** A location as the IR carries it. Ops of one line share theirs. */
+  private relative(loc: Loc): Loc {
+    let found = this.relativeLocs.get(loc);
+    if (!found) {
+      found = relativeTo(this.setting.folder, loc);
+      this.relativeLocs.set(loc, found);
+    }
+    return found;
+  }
+
   /** A symbol's value in the body: computed once, at its start. */
   symbol(symbol: HostSymbol): TracedValue {
     const known = symbol.kind === 'dim' ? this.dimValues.get(symbol.name) : this.symbols.get(symbol);
@@ -137,7 +148,7 @@ export class Trace {
           { notes: [noteAt('the axis was declared here', symbol.loc)] },
         );
     }
-    const loc = relativeTo(this.setting.folder, symbol.loc);
+    const loc = this.relative(symbol.loc);
     const op = this.symbolOp(symbol, loc);
     // What depends on a sequential axis changes from trip to trip; everything else is computed once, up front.
     if (usesAxis(symbol, new Set(this.sequential.keys()))) {
@@ -176,7 +187,7 @@ export class Trace {
     const at = options.loc ?? userLoc();
     const problems: string[] = [];
     const fast = this.setting.fast.length > 0 && takesFastMath(name, operands) ? { fast: this.setting.fast } : {};
-    const op = tryCreateOp(name, operands, { ...attrs, ...fast }, relativeTo(this.setting.folder, at), {
+    const op = tryCreateOp(name, operands, { ...attrs, ...fast }, this.relative(at), {
       ...(options.types ? { types: options.types } : {}),
       ...(options.regions ? { regions: options.regions } : {}),
       report: (message) => problems.push(message),

@@ -131,6 +131,8 @@ export interface OpDefinition<N extends string = string, O extends OperandSpecs 
   /** Ends a region. */
   readonly terminator: boolean;
   readonly ragged: RaggedRule<NoInfer<O>, NoInfer<A>>;
+  /** Whether the op may remain in `lowered.kir`, which is what back ends take. */
+  readonly lowered: boolean;
   /** Reference meaning of an effect-free op: the interpreter and the constant folder both call it. */
   readonly evaluate?: (
     inputs: readonly TileValue[],
@@ -139,13 +141,22 @@ export interface OpDefinition<N extends string = string, O extends OperandSpecs 
   ) => readonly TileValue[];
 }
 
-type Defaults = 'attrs' | 'operands' | 'regions' | 'effects' | 'elementwise' | 'commutative' | 'terminator' | 'ragged';
+type Defaults =
+  | 'attrs'
+  | 'operands'
+  | 'regions'
+  | 'effects'
+  | 'elementwise'
+  | 'commutative'
+  | 'terminator'
+  | 'ragged'
+  | 'lowered';
 
 /** No result is ragged, whatever the operands are. */
 export const notRagged: RaggedRule<unknown, unknown> = (op) =>
   op.results.map((r) => (r.type.kind === 'tile' ? r.type.shape.map(() => undefined) : []));
 
-/** Defines one op. Left-out parts default to: no operands, attributes, regions or effects; results never ragged. */
+/** Defines one op. Left-out parts default to: no operands, attributes, regions or effects; results never ragged; legal everywhere. */
 export function defineOp<const N extends string, O extends OperandSpecs = {}, A = {}>(
   definition: Omit<OpDefinition<N, O, A>, Defaults> & Partial<Pick<OpDefinition<N, O, A>, Defaults>>,
 ): OpDefinition<N, O, A> {
@@ -158,6 +169,7 @@ export function defineOp<const N extends string, O extends OperandSpecs = {}, A 
     commutative: false,
     terminator: false,
     ragged: notRagged as RaggedRule<O, A>,
+    lowered: true,
     ...definition,
   };
 }

@@ -4,6 +4,7 @@
  *   // RUN: roundtrip        prints as it is written
  *   // RUN: pipeline=a,b     what the passes make of it, with `// CHECK: text` (in order) and `// CHECK-NOT: text`
  *   // RUN: error            each `// ERROR: text` is reported on the line below it, and nothing else is
+ *   // RUN: error lowered    the same, for kernels that are valid but not legal in `lowered.kir`
  *
  * `// -----` splits a file into cases. BLESS=1 rewrites round trips as they print.
  */
@@ -13,11 +14,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { CompileError, Diagnostic } from '../../src/diagnostics/diagnostic.js';
 import { primaryLoc } from '../../src/diagnostics/location.js';
+import type { Kernel } from '../../src/ir/kernel.js';
 import { opNames } from '../../src/ir/ops/index.js';
 import { parseModule } from '../../src/ir/parser.js';
 import { parsePipeline, runPasses } from '../../src/ir/pass.js';
 import { passes, passRegistry } from '../../src/ir/passes/index.js';
 import { printModule } from '../../src/ir/printer.js';
+import { illegalInLowered } from '../../src/ir/stage.js';
 import { verifyKernel } from '../../src/ir/verifier.js';
 
 const folder = import.meta.dirname;
@@ -58,23 +61,23 @@ function checkInOrder(output: string, text: string): void {
   }
 }
 
-function diagnosticsIn(text: string): readonly Diagnostic[] {
+function diagnosticsIn(text: string, check: (kernel: Kernel) => Diagnostic[]): readonly Diagnostic[] {
   const { module, diagnostics } = parseModule(text, 'case.kir');
   if (!module) return diagnostics;
   try {
-    return module.kernels.flatMap(verifyKernel);
+    return module.kernels.flatMap(check);
   } catch (error) {
     return (error as CompileError).diagnostics;
   }
 }
 
-function checkErrors(text: string): void {
+function checkErrors(text: string, check: (kernel: Kernel) => Diagnostic[]): void {
   const lines = text.split('\n');
   const expected = lines.flatMap((line, i) => {
     const wanted = /^\s*\/\/ ERROR: (.*)$/.exec(line)?.[1];
     return wanted === undefined ? [] : [{ line: i + 2, message: wanted }];
   });
-  const got = diagnosticsIn(text).map((d) => ({ line: primaryLoc(d.loc)?.line, message: d.message }));
+  const got = diagnosticsIn(text, check).map((d) => ({ line: primaryLoc(d.loc)?.line, message: d.message }));
   expect(got.map(({ line, message }) => `${line}: ${message}`)).toEqual(
     expected.map(({ line, message }) => `${line}: ${message}`),
   );
@@ -85,7 +88,8 @@ describe.each(files)('%s', (file) => {
   const [run = ''] = directives(text, 'RUN');
   const cases = casesOf(text.slice(text.indexOf('\n') + 1));
   test.each(cases.map((c) => [c.start + 2, c.text] as const))(`${run} (line %i)`, (_, body) => {
-    if (run === 'error') return checkErrors(body);
+    if (run === 'error') return checkErrors(body, verifyKernel);
+    if (run === 'error lowered') return checkErrors(body, illegalInLowered);
     const { module, diagnostics } = parseModule(body, 'case.kir');
     expect(diagnostics).toEqual([]);
     if (run === 'roundtrip') {

@@ -231,6 +231,7 @@ export const shapeOps = [
     name: 'pad',
     summary: 'Make a ragged tile full: elements beyond its valid extent become `fill`.',
     operands: { input: one(types.tile), fill: one(types.scalar) },
+    lowered: false,
     results: {
       infer: ({ input, fill }, _, report) => {
         if (input.type.dtype === fill.type.dtype) return [input.type];
