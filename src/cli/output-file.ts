@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { cliCodes } from '../diagnostics/codes/cli.js';
+import { fileCodes } from '../diagnostics/codes/files.js';
 import { CompileError } from '../diagnostics/diagnostic.js';
 
 export interface OutputFile {
@@ -67,7 +67,7 @@ async function prepare({ path, content }: OutputFile): Promise<Pending | undefin
 /**
  * Writes all files or, when one cannot be written, none; missing folders of their paths are made when `makeFolders` is set.
  *
- * @throws CompileError TW4020.
+ * @throws CompileError TW4302.
  */
 export async function writeOutputs(files: readonly OutputFile[], makeFolders = false): Promise<void> {
   const pending: Pending[] = [];
@@ -85,6 +85,6 @@ export async function writeOutputs(files: readonly OutputFile[], makeFolders = f
     }
   } catch (error) {
     await Promise.all(pending.map(({ temporary }) => unlink(temporary).catch(() => {})));
-    throw new CompileError([cliCodes.notWritable({ path, reason: reasonOf(error) })]);
+    throw new CompileError([fileCodes.cannotWrite({ file: path, why: reasonOf(error) })]);
   }
 }

@@ -74,6 +74,9 @@ export function parseTarget(text: string, features: readonly string[]): Target {
 export function asCpuTarget(target: Target): CpuTarget {
   if (target.kind === 'cpu') return target;
   throw new CompileError([
-    loweringCodes.noBackend({ target: target.name }, { help: 'targets cpu and interpret run every kernel' }),
+    loweringCodes.noBackend(
+      { target: target.name },
+      { help: '--target cpu compiles it for the CPU, --target interpret runs it in the interpreter' },
+    ),
   ]);
 }

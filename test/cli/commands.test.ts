@@ -124,7 +124,7 @@ describe('bad input', () => {
   test('several artifacts into one file', () =>
     fails(['build', add, '--emit', 'kir,mlir', '-o', 'one.kir'], 2, 'TW4010'));
   test('an output folder that cannot be made', () =>
-    fails(['build', add, '--emit', 'kir', '-o', '/dev/null/x.kir'], 1, 'TW4020'));
+    fails(['build', add, '--emit', 'kir', '-o', '/dev/null/x.kir'], 1, 'TW4302'));
 
   test('a file with a syntax error, at its line', () =>
     inFolder(async (cwd) => {

@@ -7,7 +7,7 @@ import { unknownLoc } from '../../src/diagnostics/location.js';
 import { RegionBuilder } from '../../src/ir/builder.js';
 import { bf16, bool, type DType, f16, f32, i8, i16, i32, isFloat, isInt, u8 } from '../../src/ir/dtypes.js';
 import type { ArrayParam, Kernel } from '../../src/ir/kernel.js';
-import { type ReduceKind, reducedDType } from '../../src/ir/ops/contraction.js';
+import type { ReduceKind } from '../../src/ir/ops/contraction.js';
 import type { AttrsFor, OperandsFor, OpName } from '../../src/ir/ops/index.js';
 import { argument, type Extent, symbolic } from '../../src/ir/symbolic.js';
 import { indexType, refType, type TileType, tileType } from '../../src/ir/types.js';
@@ -264,7 +264,6 @@ export function randomKernel(seed: number, steps: number): RandomKernel {
     regions: [],
     loc: unknownLoc,
   });
-  void reducedDType;
   const kernel: Kernel = {
     name: `random_${seed}_${steps}`,
     dims: [

@@ -246,7 +246,7 @@ describe('declarations', () => {
   });
   test('an index map of another rank', async () => {
     expect(await errorOf(() => array(f32, [n, n]).block([squeezed, 64], [g.i] as never))).toMatch(
-      /^TW1022 .*the index map has 1 indices, the block has 2/,
+      /^TW1022 .*the index map has 1 index, the block has 2/,
     );
   });
   test('a block extent that is no integer', async () => {

@@ -52,20 +52,6 @@ export const cliCodes = {
     'The command takes fewer arguments. `tilewright COMMAND --help` shows its form.',
     ({ command, got }) => `'tilewright ${command}' has no use for '${got}'`,
   ),
-  givenTwice: defineCode<{ flag: string; name: string }>(
-    'TW4008',
-    'error',
-    'one name is given two values',
-    'A kernel parameter, an input, an output or an expected result is named by two flags, so it is unclear which is meant.',
-    ({ flag, name }) => `'${flag}' gives '${name}' twice`,
-  ),
-  conflict: defineCode<{ message: string }>(
-    'TW4009',
-    'error',
-    'flags that exclude each other',
-    'The flags ask for things that cannot both be done in one call.',
-    ({ message }) => message,
-  ),
   severalArtifacts: defineCode<{ output: string; artifacts: readonly string[] }>(
     'TW4010',
     'error',
@@ -94,20 +80,6 @@ export const cliCodes = {
     '-Wno- for a code that is an error',
     'Only warnings can be turned off: an error means that there is no right result to go on with.',
     ({ code }) => `'-Wno-${code}': ${code} is an error, only warnings can be turned off`,
-  ),
-  notWritable: defineCode<{ path: string; reason: string }>(
-    'TW4020',
-    'error',
-    'an output cannot be written',
-    'The file could not be created or filled: its folder is missing or read-only, the disk is full, or a folder stands in its place. Files are written beside their place and renamed at the end, so what was there before is unchanged.',
-    ({ path, reason }) => `cannot write '${path}': ${reason}`,
-  ),
-  notReadable: defineCode<{ path: string; reason: string }>(
-    'TW4021',
-    'error',
-    'an input cannot be read',
-    'The file does not exist, is a folder, or may not be read.',
-    ({ path, reason }) => `cannot read '${path}': ${reason}`,
   ),
   definesForIr: defineCode<{ file: string }>(
     'TW4014',

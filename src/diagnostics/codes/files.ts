@@ -6,14 +6,14 @@ export const fileCodes = {
     'TW4301',
     'error',
     'a file cannot be read',
-    'The file does not exist or may not be read.',
+    'The file does not exist, is a folder, or may not be read.',
     ({ file, why }) => `cannot read '${file}': ${why}`,
   ),
   cannotWrite: defineCode<{ file: string; why: string }>(
     'TW4302',
     'error',
     'a file cannot be written',
-    'The folder does not exist, is read-only, or the disk is full. Nothing was left half-written.',
+    'The folder is missing or read-only, the disk is full, or a folder stands in its place. Files are written beside their place and renamed at the end, so what was there before is unchanged.',
     ({ file, why }) => `cannot write '${file}': ${why}`,
   ),
   badNpy: defineCode<{ file: string; why: string }>(

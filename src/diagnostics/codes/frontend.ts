@@ -122,7 +122,8 @@ export const frontendCodes = {
     'error',
     'an index map of the wrong length',
     'The index map gives one block index for each dimension of the block.',
-    ({ got, expected }) => `the index map has ${got} indices, the block has ${expected} dimensions`,
+    ({ got, expected }) =>
+      `the index map has ${got} ${got === 1 ? 'index' : 'indices'}, the block has ${expected} dimensions`,
   ),
   badExtent: defineCode<{ message: string }>(
     'TW1023',
