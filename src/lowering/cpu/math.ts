@@ -1,6 +1,6 @@
 /**
  * Math functions in f32 from plain arithmetic: no library, any vector width. Polynomials are minimax fits on the
- * reduced range; the bounds stated were measured against double over all f32 exponents (test/unit/lowering-math).
+ * reduced range; the bounds stated hold against double over all f32 exponents (test/acceptance/edges.test.ts).
  */
 
 import type { Emitter, Lanes } from './emitter.js';
