@@ -68,6 +68,61 @@ describe('running a tool', () => {
       expect({ ok: outcome.ok, aborted: outcome.aborted }).toEqual({ ok: false, aborted: true });
     }));
 
+  /** A tool that starts another process, tells its number by a file, and waits for it. */
+  const family = (folder: string): { tool: string; childIsAlive: () => boolean } => {
+    const note = join(folder, 'child');
+    const tool = script(folder, 'tool', `sleep 100 & echo $! > '${note}'; wait; echo never`);
+    const childIsAlive = (): boolean => {
+      try {
+        // One that has ended but was not waited for yet has a state, and no command line.
+        return readFileSync(`/proc/${readFileSync(note, 'utf8').trim()}/cmdline`, 'utf8') !== '';
+      } catch {
+        return false;
+      }
+    };
+    return { tool, childIsAlive };
+  };
+
+  test('what a tool started is stopped with it, on time-out and on cancellation', () =>
+    inFolder(async (folder) => {
+      const { tool, childIsAlive } = family(folder);
+      const late = await run('tool', tool, [], { timeout: 300 });
+      expect({ timedOut: late.timedOut, aborted: late.aborted, alive: childIsAlive() }).toEqual({
+        timedOut: true,
+        aborted: false,
+        alive: false,
+      });
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 300);
+      const cancelled = await run('tool', tool, [], { signal: controller.signal });
+      expect({ timedOut: cancelled.timedOut, aborted: cancelled.aborted, alive: childIsAlive() }).toEqual({
+        timedOut: false,
+        aborted: true,
+        alive: false,
+      });
+    }));
+
+  test('one that ignores the polite signal is stopped all the same', () =>
+    inFolder(async (folder) => {
+      const tool = script(folder, 'tool', "trap '' TERM; while :; do sleep 0.1; done");
+      const outcome = await run('tool', tool, [], { timeout: 200 });
+      expect({ timedOut: outcome.timedOut, signal: outcome.signal }).toEqual({ timedOut: true, signal: 'SIGKILL' });
+    }));
+
+  test('one that was cancelled before it began', () =>
+    inFolder(async (folder) => {
+      const tool = script(folder, 'tool', 'exec sleep 100');
+      const outcome = await run('tool', tool, [], { signal: AbortSignal.abort() });
+      expect({ ok: outcome.ok, aborted: outcome.aborted }).toEqual({ ok: false, aborted: true });
+    }));
+
+  test('nothing is left listening afterwards', async () => {
+    const listeners = (): number[] => ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP'].map((s) => process.listenerCount(s));
+    const before = listeners();
+    await Promise.all([run('true', '/bin/true', []), run('nothing', '/no/such/tool', [])]);
+    expect(listeners()).toEqual(before);
+  });
+
   test('a crash is an answer, with the signal', () =>
     inFolder(async (folder) => {
       const tool = script(folder, 'tool', 'kill -SEGV $$');
