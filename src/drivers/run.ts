@@ -1,9 +1,8 @@
-/** The one place that starts processes: argument arrays, no shell, a group of their own, a scrubbed environment. */
+/** The one place that starts processes: argument arrays, no shell, a time-out, a scrubbed environment. */
 
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import { type DiagnosticNote, ToolError } from '../diagnostics/diagnostic.js';
 import { childEnvironment } from './environment.js';
-import { processGroup } from './process-group.js';
 
 export interface RunOptions {
   /** Standard input; none by default. */
@@ -14,6 +13,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Instead of the scrubbed environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Called with each piece of standard error as it comes. */
+  readonly onStderr?: (text: string) => void;
 }
 
 /** How a process ended. It never throws: a crash is an answer. */
@@ -56,34 +57,31 @@ export async function run(
     stripFinalNewline: false,
     env: options.env ?? childEnvironment(),
     extendEnv: false,
-    detached: true,
+    timeout: options.timeout ?? defaultTimeout,
+    forceKillAfterDelay: 1000,
     maxBuffer: outputLimit,
+    cleanup: true,
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.signal === undefined ? {} : { cancelSignal: options.signal }),
   });
-  const group = processGroup(child.pid);
-  let stopped: 'timed out' | 'aborted' | undefined;
-  const stop = (why: 'timed out' | 'aborted'): void => {
-    stopped ??= why;
-    group.stop();
-  };
-  const timer = setTimeout(() => stop('timed out'), options.timeout ?? defaultTimeout);
-  const abort = (): void => stop('aborted');
-  options.signal?.addEventListener('abort', abort);
-  if (options.signal?.aborted) abort();
+  if (options.onStderr)
+    child.stderr?.on('data', (chunk: Uint8Array) => options.onStderr!(Buffer.from(chunk).toString('utf8')));
   const result = await child;
-  clearTimeout(timer);
-  options.signal?.removeEventListener('abort', abort);
-  group.release();
   return {
     tool,
     argv: [path, ...args],
-    ok: !result.failed && stopped === undefined,
+    ok: !result.failed,
     ...(result.exitCode === undefined ? {} : { exitCode: result.exitCode }),
     ...(result.signal === undefined ? {} : { signal: result.signal }),
-    timedOut: stopped === 'timed out',
-    aborted: stopped === 'aborted',
-    notStarted: child.pid === undefined,
+    timedOut: result.timedOut,
+    aborted: result.isCanceled,
+    notStarted:
+      result.exitCode === undefined &&
+      result.signal === undefined &&
+      !result.timedOut &&
+      !result.isCanceled &&
+      result.failed,
     stdout: result.stdout ?? new Uint8Array(),
     stderr: Buffer.from(result.stderr ?? new Uint8Array()).toString('utf8'),
     milliseconds: performance.now() - started,

@@ -4,7 +4,6 @@ import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import { nearest } from '../diagnostics/nearest.js';
 import { type DType, tryDType } from '../ir/dtypes.js';
 import { mistake } from './errors.js';
-import { isDType } from './handle.js';
 
 /** A default and the values that a tuner may try. */
 export class Choice<T> {
@@ -61,7 +60,7 @@ export function resolveParams(
 
 const defaultOf = (spec: ParamSpec): unknown => (spec instanceof Choice ? spec.initial : spec);
 
-
+const isDType = (v: unknown): v is DType => typeof v === 'object' && v !== null && 'bits' in v && 'cls' in v;
 
 const show = (v: unknown): string => (isDType(v) ? v.name : JSON.stringify(v));
 

@@ -67,16 +67,3 @@ export function dimsOf(
   if (symbol.kind === 'operation') dimsOf(symbol.right, dimsOf(symbol.left, into));
   return into;
 }
-
-/** Whether a symbol is provably 0 or more: dims and axes are, and what adds, multiplies and divides such. */
-export function neverNegative(symbol: HostSymbol): boolean {
-  switch (symbol.kind) {
-    case 'number':
-      return symbol.value >= 0;
-    case 'dim':
-    case 'axis':
-      return true;
-    case 'operation':
-      return symbol.op !== 'sub' && neverNegative(symbol.left) && neverNegative(symbol.right);
-  }
-}
