@@ -10,7 +10,7 @@
  *
  * Each launch is `void SYMBOL(void *const *pointers, const int64_t *scalars, void *scratch, int64_t lo, int64_t hi)`.
  * Prints `time NANOSECONDS` for each repetition (a line of them for each `run N`), or one line
- * `crash SIGNAL LAUNCH PROGRAM` and exits with 70. Anything wrong with the job itself: a message on standard error, exit 64.
+ * `crash SIGNAL LAUNCH FIRST LAST` (the programs of the call that crashed) and exits with 70. Anything wrong with the job itself: a message on standard error, exit 64.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,7 +39,7 @@ struct launch {
   int64_t scalar[512];
 };
 
-enum { MAX_BUFFERS = 256, MAX_LAUNCHES = 256, MAX_THREADS = 256 };
+enum { MAX_BUFFERS = 256, MAX_LAUNCHES = 256 };
 
 static void *buffers[MAX_BUFFERS];
 static int buffer_count;
@@ -46,18 +47,24 @@ static struct launch *launches;
 static int launch_count;
 static int threads = 1;
 
-static void *scratches[MAX_THREADS];
+static void **scratches;
 static pthread_barrier_t gate;
 static atomic_llong next_program;
 static int64_t chunk;
 static int current_launch;
 static int stopping;
 
-static __thread int64_t running = -1;
+static __thread int64_t running_first = -1, running_last = -1;
 
 static void die(const char *what, const char *detail) {
   fprintf(stderr, "cpu-runner: %s %s\n", what, detail);
   exit(64);
+}
+
+static void *allocate(size_t count, size_t size) {
+  void *at = calloc(count, size);
+  if (!at) die("out of memory", "");
+  return at;
 }
 
 /* Async-signal-safe: digits by hand, one write. */
@@ -78,7 +85,9 @@ static void on_crash(int number) {
   *at++ = ' ';
   at = put_number(at, current_launch);
   *at++ = ' ';
-  at = put_number(at, running);
+  at = put_number(at, running_first);
+  *at++ = ' ';
+  at = put_number(at, running_last);
   *at++ = '\n';
   if (write(STDOUT_FILENO, line, (size_t)(at - line)) < 0) _exit(71);
   _exit(70);
@@ -86,7 +95,7 @@ static void on_crash(int number) {
 
 static void use_alternate_stack(void) {
   stack_t stack = {.ss_size = 64 * 1024};
-  stack.ss_sp = malloc(stack.ss_size);
+  stack.ss_sp = allocate(1, stack.ss_size);
   sigaltstack(&stack, NULL);
 }
 
@@ -104,7 +113,8 @@ static void work(int self) {
     int64_t lo = atomic_fetch_add(&next_program, chunk);
     if (lo >= l->programs) return;
     int64_t hi = lo + chunk < l->programs ? lo + chunk : l->programs;
-    running = lo;
+    running_first = lo;
+    running_last = hi - 1;
     l->entry(l->pointer, l->scalar, scratches[self], lo, hi);
   }
 }
@@ -149,14 +159,14 @@ static void read_job(const char *path, int *repeat) {
   void *library = NULL;
   size_t scratch = 0;
   if (!job) die("cannot read", path);
-  launches = calloc(MAX_LAUNCHES, sizeof *launches);
+  launches = allocate(MAX_LAUNCHES, sizeof *launches);
   while (fscanf(job, "%63s", word) == 1) {
     if (!strcmp(word, "library")) {
       if (fscanf(job, " %4095[^\n]", text) != 1) die("bad line", word);
       library = dlopen(text, RTLD_NOW | RTLD_LOCAL);
       if (!library) die("cannot load", dlerror());
     } else if (!strcmp(word, "threads")) {
-      if (fscanf(job, "%d", &threads) != 1 || threads < 1 || threads > MAX_THREADS) die("bad line", word);
+      if (fscanf(job, "%d", &threads) != 1 || threads < 1) die("bad line", word);
     } else if (!strcmp(word, "repeat")) {
       if (fscanf(job, "%d", repeat) != 1) die("bad line", word);
     } else if (!strcmp(word, "buffer")) {
@@ -191,19 +201,34 @@ static void read_job(const char *path, int *repeat) {
       die("unknown directive", word);
   }
   fclose(job);
-  for (int i = 0; i < threads; i++) scratches[i] = aligned_alloc(64, (scratch + 64 + 63) / 64 * 64);
+  scratches = allocate((size_t)threads, sizeof *scratches);
+  for (int i = 0; i < threads; i++)
+    if (!(scratches[i] = aligned_alloc(64, (scratch + 64 + 63) / 64 * 64))) die("out of memory for", "scratch");
+}
+
+static pthread_t *start_pool(void) {
+  pthread_t *pool = allocate((size_t)threads, sizeof *pool);
+  pthread_barrier_init(&gate, NULL, (unsigned)threads);
+  for (int i = 1; i < threads; i++)
+    if (pthread_create(&pool[i], NULL, helper, (void *)(intptr_t)i)) die("cannot start", "a thread");
+  return pool;
+}
+
+static void end_pool(pthread_t *pool) {
+  stopping = 1;
+  pthread_barrier_wait(&gate);
+  for (int i = 1; i < threads; i++) pthread_join(pool[i], NULL);
 }
 
 int main(int argc, char **argv) {
   int repeat = 1;
-  pthread_t pool[MAX_THREADS];
+  pthread_t *pool = NULL;
+  /* A kernel that never ends must not outlive whoever waits for it. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (argc != 2) die("usage:", "cpu-runner JOB");
   watch_crashes();
   read_job(argv[1], &repeat);
-  if (threads > 1) {
-    pthread_barrier_init(&gate, NULL, (unsigned)threads);
-    for (int i = 1; i < threads; i++) pthread_create(&pool[i], NULL, helper, (void *)(intptr_t)i);
-  }
+  if (threads > 1) pool = start_pool();
   for (int i = 0; i < repeat; i++) printf("time %lld\n", (long long)run_all());
   if (repeat == 0) {
     int count;
@@ -213,10 +238,6 @@ int main(int argc, char **argv) {
       fflush(stdout);
     }
   }
-  if (threads > 1) {
-    stopping = 1;
-    pthread_barrier_wait(&gate);
-    for (int i = 1; i < threads; i++) pthread_join(pool[i], NULL);
-  }
+  if (threads > 1) end_pool(pool);
   return 0;
 }

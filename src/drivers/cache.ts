@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import type { Diagnostic } from '../diagnostics/diagnostic.js';
 import { sha256 } from './fingerprint.js';
@@ -13,18 +13,22 @@ export type Entry = ReadonlyMap<string, Uint8Array>;
 const manifestName = 'manifest.json';
 const layout = 'v1';
 
-/** Makes the folder `to` appear at once with its files, or not at all. An entry that is there already stays. */
-export async function publishFolder(to: string, files: Entry): Promise<void> {
+/**
+ * Makes the folder `to` appear at once with what `fill` puts into it, or not at all. One that is there already stays.
+ *
+ * @param fill gets a new folder beside `to`; what it throws passes through.
+ */
+export async function publishFolder(to: string, fill: (partial: string) => Promise<void>): Promise<void> {
   const partial = `${to}.${randomBytes(6).toString('hex')}.partial`;
   try {
     await mkdir(partial, { recursive: true });
-    for (const [name, bytes] of files) await writeFile(join(partial, name), bytes);
-    await rename(partial, to);
-  } catch (error) {
+    await fill(partial);
+    await rename(partial, to).catch((error: NodeJS.ErrnoException) => {
+      // Someone else published the same content in the meantime.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+  } finally {
     await rm(partial, { recursive: true, force: true }).catch(() => undefined);
-    // Someone else published the same content in the meantime.
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
   }
 }
 
@@ -66,10 +70,12 @@ export class ArtifactCache {
     const manifest = Buffer.from(JSON.stringify({ files: hashes }));
     const to = this.path(key);
     try {
-      await mkdir(dirname(to), { recursive: true });
       // A torn entry would keep every later one out.
       if (!(await this.get(key))) await rm(to, { recursive: true, force: true });
-      await publishFolder(to, new Map([...entry, [manifestName, manifest]]));
+      await publishFolder(to, async (partial) => {
+        for (const [name, bytes] of entry) await writeFile(join(partial, name), bytes);
+        await writeFile(join(partial, manifestName), manifest);
+      });
     } catch (error) {
       if (!this.warned) this.warn(toolCodes.cacheUnwritable({ folder: this.folder, why: (error as Error).message }));
       this.warned = true;

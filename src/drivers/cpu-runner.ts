@@ -1,7 +1,7 @@
 /** Runs compiled CPU kernels in a child process, so that a crash of a kernel is a diagnostic. */
 
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import { ToolError } from '../diagnostics/diagnostic.js';
@@ -9,7 +9,7 @@ import { assetPath } from './assets.js';
 import { publishFolder } from './cache.js';
 import { cacheFolder } from './environment.js';
 import { keyOf } from './fingerprint.js';
-import { type Conversation, converse, run, toolError } from './run.js';
+import { converse, type Outcome, run, toolError } from './run.js';
 import { findTool, type ToolPaths } from './tool.js';
 import { withWorkspace } from './workspace.js';
 
@@ -48,6 +48,8 @@ export interface CpuRunOptions {
   readonly signal?: AbortSignal;
 }
 
+const defaultTimeout = 600_000;
+
 export interface CpuResult {
   /** Content of the wanted buffers, by index. */
   readonly outputs: ReadonlyMap<number, Uint8Array>;
@@ -55,47 +57,82 @@ export interface CpuResult {
   readonly nanoseconds: readonly number[];
 }
 
-/** The runner's executable: compiled once per source and compiler, kept in the cache folder. */
-async function runnerPath(tools: ToolPaths): Promise<string> {
-  const source = await readFile(assetPath('workers/cpu-runner.c'));
+/**
+ * The runner's executable: compiled once per source and compiler and kept in the cache folder; where that cannot be
+ * written, compiled into `workspace`.
+ */
+async function runnerPath(tools: ToolPaths, workspace: string): Promise<string> {
+  const source = assetPath('workers/cpu-runner.c');
   const cc = await findTool('cc', tools);
-  const folder = join(cacheFolder(), 'runners', keyOf({ source, cc: cc.path, version: cc.version }).slice(0, 24));
-  const path = join(folder, 'cpu-runner');
-  if (existsSync(path)) return path;
-  await withWorkspace(async (workspace) => {
-    const made = join(workspace, 'cpu-runner');
-    const args = ['-O2', '-o', made, assetPath('workers/cpu-runner.c'), '-lpthread', '-ldl'];
-    const outcome = await run('cc', cc.path, args);
+  const key = keyOf({ source: await readFile(source), cc: cc.path, version: cc.version });
+  const folder = join(cacheFolder(), 'runners', key.slice(0, 24));
+  const name = 'cpu-runner';
+  const compileInto = async (to: string): Promise<void> => {
+    const outcome = await run('cc', cc.path, ['-O2', '-o', join(to, name), source, '-lpthread', '-ldl']);
     if (!outcome.ok) throw toolError(outcome);
-    await mkdir(join(folder, '..'), { recursive: true });
-    await publishFolder(folder, new Map([['cpu-runner', await readFile(made)]]));
-  });
-  const { chmod } = await import('node:fs/promises');
-  await chmod(path, 0o755);
-  return path;
+  };
+  if (existsSync(join(folder, name))) return join(folder, name);
+  try {
+    await publishFolder(folder, compileInto);
+    return join(folder, name);
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    await compileInto(workspace);
+    return join(workspace, name);
+  }
 }
 
-/** Where big temporary files are fastest: memory, if the system offers it. */
-const fastFolder = (): string | undefined => (existsSync('/dev/shm') ? '/dev/shm' : undefined);
+/**
+ * Where buffers are mapped fastest: memory, if the system offers it and has room. Containers often offer 64 MiB, and a
+ * file that is mapped without room behind it is a crash on access.
+ */
+async function fastFolder(bytes: number): Promise<string | undefined> {
+  const folder = '/dev/shm';
+  const free = await statfs(folder).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  );
+  return free > bytes * 1.1 ? folder : undefined;
+}
 
-async function writeJob(folder: string, job: CpuJob, repeat: number): Promise<string> {
-  const library = join(folder, 'kernel.so');
-  await writeFile(library, job.library);
+interface PreparedJob {
+  readonly runner: string;
+  /** Path of the job's description. */
+  readonly path: string;
+  /** Content of a buffer as the kernels left it. */
+  readonly read: (buffer: number) => Promise<Uint8Array>;
+}
+
+/** Writes a job's files for as long as `work` needs them. */
+async function withJob<T>(job: CpuJob, repeat: number, work: (prepared: PreparedJob) => Promise<T>): Promise<T> {
+  const memoryFolder = await fastFolder(job.buffers.reduce((sum, b) => sum + b.bytes, 0));
+  // Two folders: shared memory may forbid to execute what lies in it.
+  return withWorkspace((code) =>
+    withWorkspace(async (memory) => {
+      const runner = await runnerPath(job.tools ?? {}, code);
+      const buffer = (i: number): string => join(memory, `buffer${i}`);
+      const library = join(code, 'kernel.so');
+      const path = join(code, 'job');
+      await writeFile(library, job.library);
+      for (const [i, { bytes, input }] of job.buffers.entries())
+        await writeFile(buffer(i), input ?? new Uint8Array(bytes));
+      await writeFile(path, describeJob(job, repeat, library, buffer));
+      return work({ runner, path, read: (i) => readFile(buffer(i)) });
+    }, memoryFolder),
+  );
+}
+
+/** The text that `workers/cpu-runner.c` reads. */
+function describeJob(job: CpuJob, repeat: number, library: string, buffer: (i: number) => string): string {
   const lines = [`library ${library}`, `threads ${job.threads}`, `repeat ${repeat}`];
-  for (const [i, buffer] of job.buffers.entries()) {
-    const path = join(folder, `buffer${i}`);
-    await writeFile(path, buffer.input ?? new Uint8Array(buffer.bytes));
-    lines.push(`buffer ${buffer.bytes} ${path}`);
-  }
+  for (const [i, { bytes }] of job.buffers.entries()) lines.push(`buffer ${bytes} ${buffer(i)}`);
   for (const { symbol, programs, scratchBytes, pointers, scalars } of job.launches) {
     const bits = scalars.map((s) => BigInt.asUintN(64, s).toString(16));
     lines.push(
       ['launch', symbol, programs, scratchBytes, pointers.length, ...pointers, bits.length, ...bits].join(' '),
     );
   }
-  const path = join(folder, 'job');
-  await writeFile(path, `${lines.join('\n')}\n`);
-  return path;
+  return `${lines.join('\n')}\n`;
 }
 
 /**
@@ -105,53 +142,64 @@ async function writeJob(folder: string, job: CpuJob, repeat: number): Promise<st
  */
 export async function runCpu(
   job: CpuJob,
-  { repeat = 1, timeout = 600_000, signal }: CpuRunOptions = {},
+  { repeat = 1, timeout = defaultTimeout, signal }: CpuRunOptions = {},
 ): Promise<CpuResult> {
-  const runner = await runnerPath(job.tools ?? {});
-  return withWorkspace(async (folder) => {
-    const path = await writeJob(folder, job, repeat);
+  return withJob(job, repeat, async ({ runner, path, read }) => {
     const outcome = await run('cpu-runner', runner, [path], { timeout, ...(signal ? { signal } : {}) });
     const printed = Buffer.from(outcome.stdout).toString('utf8');
-    const crash = /^crash (\w+) (\d+) (-?\d+)$/m.exec(printed);
-    if (crash) throw crashed(crash[1]!, job.launches[Number(crash[2])]!.symbol, crash[3]!);
-    if (outcome.timedOut) throw new ToolError([toolCodes.kernelTimedOut({ seconds: Math.round(timeout / 1000) })]);
-    if (!outcome.ok)
-      throw outcome.signal === undefined || outcome.aborted
-        ? toolError(outcome)
-        : crashed(outcome.signal, job.launches[0]!.symbol, '?');
+    if (!outcome.ok) throw kernelError(job, outcome, printed, timeout);
     const outputs = new Map<number, Uint8Array>();
-    for (const [i, buffer] of job.buffers.entries())
-      if (buffer.output) outputs.set(i, await readFile(join(folder, `buffer${i}`)));
+    for (const [i, buffer] of job.buffers.entries()) if (buffer.output) outputs.set(i, await read(i));
     const nanoseconds = [...printed.matchAll(/^time (\d+)$/gm)].map((m) => Number(m[1]));
     return { outputs, nanoseconds };
-  }, fastFolder());
+  });
 }
 
-const crashed = (signal: string, launch: string, program: string): ToolError =>
-  new ToolError([
-    toolCodes.kernelCrashed({ signal, launch, program }, { help: 'run it with --target interpret to find the line' }),
+/** Why the runner did not do its work, by how it ended and what it printed. */
+function kernelError(job: CpuJob, outcome: Outcome, printed: string, timeout: number): ToolError {
+  if (outcome.timedOut) return new ToolError([toolCodes.kernelTimedOut({ seconds: timeout / 1000 })]);
+  const crash = /^crash (\w+) (\d+) (\d+) (\d+)$/m.exec(printed);
+  if (!crash) return toolError(outcome);
+  const [, signal, launch, first, last] = crash;
+  const where = first === last ? `program ${first}` : `one of the programs ${first} to ${last}`;
+  return new ToolError([
+    toolCodes.kernelCrashed(
+      { signal: signal!, launch: job.launches[Number(launch)]!.symbol, where },
+      { help: 'run it with --target interpret to find the line' },
+    ),
   ]);
+}
 
 /** A job that stays loaded and is run on demand: what benchmarks interleave. */
 export interface CpuSession {
   /** Runs all launches `count` times; nanoseconds of each. */
   time(count: number): Promise<number[]>;
-  close(): Promise<void>;
 }
 
-/** Opens a session; `work` ends it. */
-export async function withCpuSession<T>(job: CpuJob, work: (session: CpuSession) => Promise<T>): Promise<T> {
-  const runner = await runnerPath(job.tools ?? {});
-  return withWorkspace(async (folder) => {
-    const path = await writeJob(folder, job, 0);
-    const talk: Conversation = await converse(runner, [path]);
+/**
+ * Opens a session, which ends with `work`.
+ *
+ * @param options `timeout` is that of one call of `time`.
+ * @throws ToolError as `runCpu` does, from the call of `time` during which it happened.
+ */
+export async function withCpuSession<T>(
+  job: CpuJob,
+  work: (session: CpuSession) => Promise<T>,
+  { timeout = defaultTimeout, signal }: Omit<CpuRunOptions, 'repeat'> = {},
+): Promise<T> {
+  return withJob(job, 0, async ({ runner, path }) => {
+    const talk = await converse('cpu-runner', runner, [path], { timeout, ...(signal ? { signal } : {}) });
     try {
       return await work({
-        time: async (count) => (await talk.ask(`run ${count}`)).split(' ').map(Number),
-        close: () => talk.close(),
+        async time(count) {
+          const answer = await talk.ask(`run ${count}`);
+          if (answer === undefined || answer.startsWith('crash'))
+            throw kernelError(job, await talk.close(), answer ?? '', timeout);
+          return answer.split(' ').map(Number);
+        },
       });
     } finally {
       await talk.close();
     }
-  }, fastFolder());
+  });
 }

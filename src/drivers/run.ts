@@ -1,8 +1,10 @@
-/** The one place that starts processes: argument arrays, no shell, a time-out, a scrubbed environment. */
+/** The one place that starts processes: argument arrays, no shell, a group of their own, a scrubbed environment. */
 
+import { createInterface } from 'node:readline';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import { type DiagnosticNote, ToolError } from '../diagnostics/diagnostic.js';
 import { childEnvironment } from './environment.js';
+import { processGroup } from './process-group.js';
 
 export interface RunOptions {
   /** Standard input; none by default. */
@@ -13,8 +15,6 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Instead of the scrubbed environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Called with each piece of standard error as it comes. */
-  readonly onStderr?: (text: string) => void;
 }
 
 /** How a process ended. It never throws: a crash is an answer. */
@@ -50,71 +50,116 @@ export async function run(
   options: RunOptions = {},
 ): Promise<Outcome> {
   const { execa } = await import('execa');
-  const started = performance.now();
   const child = execa(path, args, {
     reject: false,
     encoding: 'buffer',
     stripFinalNewline: false,
     env: options.env ?? childEnvironment(),
     extendEnv: false,
-    timeout: options.timeout ?? defaultTimeout,
-    forceKillAfterDelay: 1000,
+    detached: true,
     maxBuffer: outputLimit,
-    cleanup: true,
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    ...(options.signal === undefined ? {} : { cancelSignal: options.signal }),
   });
-  if (options.onStderr)
-    child.stderr?.on('data', (chunk: Uint8Array) => options.onStderr!(Buffer.from(chunk).toString('utf8')));
+  const watch = watchChild(child.pid, options.signal);
+  const timer = setTimeout(() => watch.stop('timed out'), options.timeout ?? defaultTimeout);
   const result = await child;
+  clearTimeout(timer);
+  const stdout = result.stdout ?? new Uint8Array();
+  return { tool, argv: [path, ...args], ...outcomeOf(result, watch.end()), stdout };
+}
+
+/** Follows one child until it has ended: when it began, and whether we stopped it. */
+function watchChild(pid: number | undefined, signal: AbortSignal | undefined) {
+  const started = performance.now();
+  const group = processGroup(pid);
+  let stopped: 'timed out' | 'aborted' | undefined;
+  const stop = (why: 'timed out' | 'aborted'): void => {
+    stopped ??= why;
+    group.stop();
+  };
+  const abort = (): void => stop('aborted');
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
   return {
-    tool,
-    argv: [path, ...args],
-    ok: !result.failed,
-    ...(result.exitCode === undefined ? {} : { exitCode: result.exitCode }),
-    ...(result.signal === undefined ? {} : { signal: result.signal }),
-    timedOut: result.timedOut,
-    aborted: result.isCanceled,
-    notStarted:
-      result.exitCode === undefined &&
-      result.signal === undefined &&
-      !result.timedOut &&
-      !result.isCanceled &&
-      result.failed,
-    stdout: result.stdout ?? new Uint8Array(),
-    stderr: Buffer.from(result.stderr ?? new Uint8Array()).toString('utf8'),
-    milliseconds: performance.now() - started,
+    stop,
+    end(): Watched {
+      signal?.removeEventListener('abort', abort);
+      group.release();
+      return {
+        timedOut: stopped === 'timed out',
+        aborted: stopped === 'aborted',
+        notStarted: pid === undefined,
+        milliseconds: performance.now() - started,
+      };
+    },
+  };
+}
+
+interface ChildEnd {
+  readonly failed: boolean;
+  readonly exitCode?: number | undefined;
+  readonly signal?: string | undefined;
+  readonly stderr?: Uint8Array | undefined;
+}
+
+type Watched = Pick<Outcome, 'timedOut' | 'aborted' | 'notStarted' | 'milliseconds'>;
+
+/** One that we stopped did not do its work, even if it then ended in peace. */
+function outcomeOf(end: ChildEnd, watched: Watched): Omit<Outcome, 'tool' | 'argv' | 'stdout'> {
+  return {
+    ...watched,
+    ok: !end.failed && !watched.timedOut && !watched.aborted,
+    ...(end.exitCode === undefined ? {} : { exitCode: end.exitCode }),
+    ...(end.signal === undefined ? {} : { signal: end.signal }),
+    stderr: Buffer.from(end.stderr ?? new Uint8Array()).toString('utf8'),
   };
 }
 
 /** A process that is talked to line by line while it runs. */
 export interface Conversation {
-  /** Sends a line and waits for the next line of the answer. */
-  ask(line: string): Promise<string>;
-  close(): Promise<void>;
+  /** Sends a line and waits for the next line of the answer; undefined where the process ended instead. */
+  ask(line: string): Promise<string | undefined>;
+  /** Ends its input and tells how it ended. */
+  close(): Promise<Outcome>;
 }
 
-export async function converse(path: string, args: readonly string[]): Promise<Conversation> {
+/**
+ * Starts a process to talk to.
+ *
+ * @param options `timeout` is that of one answer.
+ */
+export async function converse(
+  tool: string,
+  path: string,
+  args: readonly string[],
+  { timeout = defaultTimeout, signal }: Pick<RunOptions, 'timeout' | 'signal'> = {},
+): Promise<Conversation> {
   const { execa } = await import('execa');
   const child = execa(path, args, {
     reject: false,
+    encoding: 'buffer',
     env: childEnvironment(),
     extendEnv: false,
-    buffer: false,
-    cleanup: true,
+    detached: true,
+    buffer: { stdout: false },
   });
-  const lines = child.iterable()[Symbol.asyncIterator]();
+  // Writing to one that has ended is no error of its own: its end is the answer.
+  child.stdin.on('error', () => {});
+  const watch = watchChild(child.pid, signal);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     async ask(line) {
+      const timer = setTimeout(() => watch.stop('timed out'), timeout);
       child.stdin.write(`${line}\n`);
       const { value, done } = await lines.next();
-      if (done) throw new ToolError([toolCodes.toolFailed({ tool: path, how: 'ended early', cause: '' })]);
-      return String(value);
+      clearTimeout(timer);
+      return done ? undefined : value;
     },
     async close() {
       child.stdin.end();
-      await child;
+      const result = await child;
+      return { tool, argv: [path, ...args], ...outcomeOf(result, watch.end()), stdout: new Uint8Array() };
     },
   };
 }

@@ -1,12 +1,12 @@
 /** Tool sets: pinned, hash-checked Python wheels that hold tools, unpacked into the user's cache folder without root. */
 
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import { ToolError } from '../diagnostics/diagnostic.js';
 import { assetPath } from './assets.js';
+import { publishFolder } from './cache.js';
 import { cacheFolder, installerEnvironment, searchPath } from './environment.js';
 import { sha256 } from './fingerprint.js';
 import { causeOf, type Outcome, run } from './run.js';
@@ -91,16 +91,7 @@ export async function installSet(
 ): Promise<{ folder: string; installed: boolean }> {
   const folder = await setFolder(set);
   if (await exists(folder)) return { folder, installed: false };
-  await mkdir(dirname(folder), { recursive: true });
-  const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
-  try {
-    await installInto(partial, set, onProgress, signal);
-    await rename(partial, folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-    });
-  } finally {
-    await rm(partial, { recursive: true, force: true });
-  }
+  await publishFolder(folder, (partial) => installInto(partial, set, onProgress, signal));
   await removeStale(folder);
   return { folder, installed: true };
 }
@@ -147,6 +138,7 @@ async function installWith(
     if (outcome.aborted) throw installError(set, outcome);
     causes.push(`${name}: ${causeOf(outcome.stderr) || 'failed'}`);
     await rm(target, { recursive: true, force: true });
+    await mkdir(target);
   }
   throw new ToolError([toolCodes.installFailed({ set, cause: causes.join('; ') || 'neither uv nor pip was found' })]);
 }

@@ -230,7 +230,8 @@ describe('the cache', () => {
 
   test('many writers of one entry leave one, and nothing partial', () =>
     inFolder(async (folder) => {
-      await Promise.all(Array.from({ length: 20 }, () => publishFolder(join(folder, 'entry'), entry)));
+      const fill = async (partial: string): Promise<void> => writeFileSync(join(partial, 'so'), 'machine code');
+      await Promise.all(Array.from({ length: 20 }, () => publishFolder(join(folder, 'entry'), fill)));
       expect(readdirSync(folder)).toEqual(['entry']);
       expect(readFileSync(join(folder, 'entry/so'), 'utf8')).toBe('machine code');
     }));

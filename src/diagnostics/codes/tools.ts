@@ -51,12 +51,12 @@ export const toolCodes = {
     'Everything works without the cache, only slower. `--cache-dir` or TILEWRIGHT_CACHE_DIR choose another folder.',
     ({ folder, why }) => `the cache folder ${folder} cannot be written (${why}); going on without it`,
   ),
-  kernelCrashed: defineCode<{ signal: string; launch: string; program: string }>(
+  kernelCrashed: defineCode<{ signal: string; launch: string; where: string }>(
     'TW3030',
     'error',
     'a kernel crashed',
     'The compiled kernel was stopped by the operating system, most often because it left its arrays. `--target interpret` finds the access and its line.',
-    ({ signal, launch, program }) => `kernel crashed with ${signal} in program ${program} of launch ${launch}`,
+    ({ signal, launch, where }) => `kernel crashed with ${signal} in ${where} of launch ${launch}`,
   ),
   kernelTimedOut: defineCode<{ seconds: number }>(
     'TW3031',
