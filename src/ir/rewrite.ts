@@ -36,15 +36,16 @@ export class Rewriter {
     });
   }
 
-  /** Appends a new op in place of `origin`, at its location fused with this pass; gives its results. */
+  /** Appends a new op in place of `origin` (one op or several), at its location fused with this pass. */
   emit<N extends OpName>(
     name: N,
     operands: OperandsFor<N>,
     attrs: AttrsFor<N>,
-    origin: GenericOp,
+    origin: GenericOp | readonly GenericOp[],
     options: Omit<BuildOptions, 'report'> = {},
   ): OpOf<N> {
-    const op = createOp(name, operands, attrs, fusedLoc(this.pass, [origin.loc]), options);
+    const from = [origin].flat().map((op) => op.loc);
+    const op = createOp(name, operands, attrs, fusedLoc(this.pass, from), options);
     this.ops.push(op);
     return op;
   }
@@ -89,15 +90,22 @@ function sameOperands(a: GenericOp['operands'], b: GenericOp['operands']): boole
   });
 }
 
-/** Rebuilds every launch of a kernel. A kernel that nothing changed is returned as it is. */
+/** Replaces the body of every launch. A kernel that nothing changed is returned as it is. */
+export function mapBodies(kernel: Kernel, replace: (body: Region, launch: Launch) => Region): Kernel {
+  const launches = kernel.launches.map((launch) => {
+    const body = replace(launch.body, launch);
+    return body === launch.body ? launch : { ...launch, body };
+  });
+  return launches.every((l, i) => l === kernel.launches[i]) ? kernel : { ...kernel, launches };
+}
+
+/** Rebuilds every launch of a kernel op by op. A kernel that nothing changed is returned as it is. */
 export function rewriteKernel(
   kernel: Kernel,
   pass: string,
   visit: (op: GenericOp, rewriter: Rewriter, launch: Launch) => void,
 ): Kernel {
-  const launches = kernel.launches.map((launch) => {
-    const body = new Rewriter(pass, (op, rewriter) => visit(op, rewriter, launch)).region(launch.body);
-    return body === launch.body ? launch : { ...launch, body };
-  });
-  return launches.every((l, i) => l === kernel.launches[i]) ? kernel : { ...kernel, launches };
+  return mapBodies(kernel, (body, launch) =>
+    new Rewriter(pass, (op, rewriter) => visit(op, rewriter, launch)).region(body),
+  );
 }

@@ -4,6 +4,7 @@
  */
 
 import { InternalError } from '../../diagnostics/diagnostic.js';
+import type { RaggedAnalysis } from '../analyses/ragged.js';
 import type { OpDefinition, RaggedContext, ValidExtents } from '../define-op.js';
 import { i32 } from '../dtypes.js';
 import { definitionOf, isOp, type OpName, type OpOf } from '../ops/index.js';
@@ -59,6 +60,8 @@ export class Thread {
     body: Region,
     params: ReadonlyMap<Value, RuntimeValue>,
     private readonly context: ProgramContext,
+    /** Of the launch that `body` belongs to. */
+    private readonly extents: RaggedAnalysis,
   ) {
     this.values = new Map(params);
     this.push(body);
@@ -82,6 +85,12 @@ export class Thread {
       this.frames.pop();
       return;
     }
+    // Extents of what a loop or branch gives hold from before it, whether it runs or not.
+    for (const inner of this.extents.escaping(op)) this.perform(inner);
+    this.perform(op);
+  }
+
+  private perform(op: GenericOp): void {
     const definition = definitionOf(op);
     if (definition.evaluate) this.evaluate(op, definition);
     else this.execute(op as OpOf);
@@ -107,6 +116,21 @@ export class Thread {
     values.forEach((v, i) => {
       this.values.set(v, given[i]!);
     });
+  }
+
+  /** Binds what a region carries or gives: valid no further than the analysis says of it. */
+  private bindNarrowed(values: readonly Value[], given: readonly RuntimeValue[]): void {
+    this.bind(
+      values,
+      given.map((x, i) => {
+        const v = values[i]!;
+        if (!this.extents.isRagged(v)) return x;
+        return withExtents(
+          x as TileValue,
+          this.extents.of(v).map((e) => e && this.number(e)),
+        );
+      }),
+    );
   }
 
   private evaluate(op: GenericOp, definition: OpDefinition): void {
@@ -186,16 +210,16 @@ export class Thread {
     const [first, bound, by] = [this.number(from), this.number(to), this.number(step)];
     if (by < 1) this.context.badStep(op, by);
     const carried = this.tiles(init);
-    if (first >= bound) return this.bind(op.results, carried);
+    if (first >= bound) return this.bindNarrowed(op.results, carried);
     const [body] = op.regions;
-    this.bind(body!.args, [scalarValue(first), ...carried]);
+    this.bindNarrowed(body!.args, [scalarValue(first), ...carried]);
     this.push(body!, op, first, bound, by);
   }
 
   private enterWhile(op: GenericOp, carried: readonly RuntimeValue[]): void {
     const [condition, body] = op.regions;
-    this.bind(condition!.args, carried);
-    this.bind(body!.args, carried);
+    this.bindNarrowed(condition!.args, carried);
+    this.bindNarrowed(body!.args, carried);
     this.push(condition!, op);
   }
 
@@ -205,13 +229,13 @@ export class Thread {
     const owner = frame.owner!;
     if (isOp(owner, 'for')) {
       const counter = frame.counter + frame.step;
-      if (counter >= frame.to) return this.bind(owner.results, values);
-      this.bind(frame.region.args, [scalarValue(counter), ...values]);
+      if (counter >= frame.to) return this.bindNarrowed(owner.results, values);
+      this.bindNarrowed(frame.region.args, [scalarValue(counter), ...values]);
       frame.counter = counter;
       frame.next = 0;
       this.frames.push(frame);
     } else if (isOp(owner, 'while')) this.enterWhile(owner, values);
-    else this.bind(owner.results, values);
+    else this.bindNarrowed(owner.results, values);
   }
 
   /** The end of a `while`'s condition region. */
@@ -219,7 +243,7 @@ export class Thread {
     const { owner, region } = this.frames.pop()!;
     if (holds) this.push(owner!.regions[1]!, owner);
     else
-      this.bind(
+      this.bindNarrowed(
         owner!.results,
         region.args.map((arg) => this.values.get(arg)!),
       );
@@ -240,6 +264,7 @@ export class Thread {
 
   private block(op: OpOf<'load'> | OpOf<'store'>, shape: readonly number[], further: readonly number[]): BlockAccess {
     const { ref, index = [], valid = [], mask } = op.operands;
+    const masked = mask && this.tile(mask);
     const buffer = this.values.get(ref) as Buffer;
     return {
       buffer,
@@ -247,9 +272,12 @@ export class Thread {
       axes: blockAxes(buffer.shape.length, op.attrs.axes),
       shape,
       limits: shape.map((n, axis) =>
-        Math.max(0, Math.min(n, valid[axis] ? this.number(valid[axis]) : n, further[axis] ?? n)),
+        Math.max(
+          0,
+          Math.min(n, valid[axis] ? this.number(valid[axis]) : n, further[axis] ?? n, masked?.valid?.[axis] ?? n),
+        ),
       ),
-      mask: mask && this.tile(mask),
+      mask: masked,
       outOfBounds: (axis, at, extent) => this.context.outOfBounds(op, buffer.name, axis, at, extent),
     };
   }
@@ -259,13 +287,14 @@ export class Thread {
     const buffer = this.values.get(ref) as Buffer;
     const tiles = this.tiles(index);
     const { shape } = tiles[0]!;
-    const ragged = value ? [...tiles, this.tile(value)] : tiles;
+    const masked = mask && this.tile(mask);
+    const ragged = [...tiles, ...(value ? [this.tile(value)] : []), ...(masked ? [masked] : [])];
     return {
       buffer,
       index: tiles,
       shape,
       limits: shape.map((n, axis) => Math.min(n, ...ragged.map((t) => t.valid?.[axis] ?? n))),
-      mask: mask && this.tile(mask),
+      mask: masked,
       outOfBounds: (axis, at, extent) => this.context.outOfBounds(op, buffer.name, axis, at, extent),
     };
   }
@@ -273,5 +302,5 @@ export class Thread {
 
 function withExtents(tile: TileValue, extents: ValidExtents<number>): TileValue {
   if (extents.every((e) => e === undefined)) return tile;
-  return { ...tile, valid: tile.shape.map((n, axis) => Math.min(n, extents[axis] ?? n)) };
+  return { ...tile, valid: tile.shape.map((n, axis) => Math.min(n, extents[axis] ?? n, tile.valid?.[axis] ?? n)) };
 }

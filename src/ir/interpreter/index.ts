@@ -3,12 +3,13 @@
 import { interpreterCodes } from '../../diagnostics/codes/interpreter.js';
 import { CompileError } from '../../diagnostics/diagnostic.js';
 import type { Loc } from '../../diagnostics/location.js';
+import { RaggedAnalysis } from '../analyses/ragged.js';
 import type { Kernel, Launch } from '../kernel.js';
 import { allocate } from '../numerics/registers.js';
 import { evaluateExtent } from '../symbolic.js';
 import type { TileValue } from '../tile-value.js';
 import type { GenericOp, Value } from '../value.js';
-import { type RuntimeValue, Thread } from './engine.js';
+import { type ProgramContext, type RuntimeValue, Thread } from './engine.js';
 import type { Buffer } from './memory.js';
 
 export type { Buffer } from './memory.js';
@@ -63,6 +64,7 @@ function runLaunch(
   const axes = launch.grid.map(({ name, extent }) => ({ name, size: Math.max(0, evaluateExtent(extent, extents)) }));
   const grid = new Map(axes.map(({ name, size }) => [name, size]));
   const programs = axes.reduce((n, { size }) => n * size, 1);
+  const ragged = new RaggedAnalysis(launch);
   for (let program = 0; program < programs && !cancelled?.(); program++) {
     let rest = program;
     const ids = new Map<string, number>();
@@ -72,7 +74,7 @@ function runLaunch(
     }
     const shown = `(${axes.map(({ name }) => `${name}=${ids.get(name)}`).join(', ')})`;
     const stop = (loc: Loc, found: Parameters<typeof fail>[0]): never => fail(found, loc);
-    const thread = new Thread(launch.body, params, {
+    const context: ProgramContext = {
       dims: args.dims,
       ids,
       grid,
@@ -81,7 +83,8 @@ function runLaunch(
           interpreterCodes.outOfBounds({ access: op.name, ref, axis, index, extent, program: shown }, context),
         ),
       badStep: (op, step) => stop(op.loc, (context) => interpreterCodes.badStep({ step, program: shown }, context)),
-    });
+    };
+    const thread = new Thread(launch.body, params, context, ragged);
     for (let steps = 0; !thread.done; steps++) {
       if (steps === maxSteps) stopLongRun(thread.nextOp, launch, maxSteps, shown);
       thread.step();

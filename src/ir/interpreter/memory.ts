@@ -210,7 +210,7 @@ const wideCombines: Record<AtomicKind, (old: bigint, value: bigint) => bigint> =
 
 /** Combines element by element in row-major order; gives the old values. */
 export function atomicElements(kind: AtomicKind, access: IndexedAccess, value: TileValue): TileValue {
-  const { buffer, shape } = access;
+  const { buffer, shape, limits } = access;
   const { dtype } = buffer;
   const old = allocate(dtype, elementCount(shape));
   poison(dtype, old);
@@ -223,5 +223,6 @@ export function atomicElements(kind: AtomicKind, access: IndexedAccess, value: T
     settled[0] = round ? round(next) : next;
     encodeElement(dtype, settled[0], buffer.data, memory);
   });
-  return { dtype, shape, data: old };
+  const ragged = limits.some((n, axis) => n < shape[axis]!);
+  return { dtype, shape, data: old, ...(ragged ? { valid: limits } : {}) };
 }

@@ -96,7 +96,7 @@ export const memoryOps = [
     name: 'load',
     summary: 'Read a block of a ref.',
     semantics:
-      'Where the mask is false nothing is read: the element is `other`, or unspecified without it. The tile is valid up to its `valid` extents; with `whole` (after legalisation) it counts as full, and what lies beyond is unspecified.',
+      'Where the mask is false nothing is read: the element is `other`, or unspecified without it. The tile is valid up to its `valid` extents and those of the mask; with `whole` (after legalisation) it counts as full, and what lies beyond is unspecified.',
     operands: {
       ref: one(types.ref('gmem', 'smem', 'tmem')),
       ...block,
@@ -117,7 +117,7 @@ export const memoryOps = [
     name: 'store',
     summary: 'Write a tile to a block of a ref.',
     semantics:
-      'Elements beyond a valid extent, of the block or of the tile, and where the mask is false, are not written.',
+      'Elements beyond a valid extent, of the block, the tile or the mask, and where the mask is false, are not written.',
     operands: {
       ref: one(types.ref('gmem', 'smem', 'tmem')),
       value: one(types.tile),
@@ -133,8 +133,7 @@ export const memoryOps = [
   defineOp({
     name: 'gather',
     summary: 'Read one element of a ref per element of the index tiles.',
-    semantics:
-      'Elements beyond the index tiles’ valid extent, or masked off, read nothing: `other`, or unspecified without it.',
+    semantics: 'Elements beyond a valid extent, or masked off, read nothing: `other`, or unspecified without it.',
     operands: {
       ref: one(types.ref('gmem', 'smem')),
       index: variadic(types.int),

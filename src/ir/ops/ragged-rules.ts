@@ -82,23 +82,24 @@ export const raggedDot: RaggedRule<unknown, unknown> = (op, context) => {
   return [acc ? meetAll(context, [product, context.extentsOf(acc)]) : product];
 };
 
-/** A load is valid up to the extents that it states; a constant extent of the whole axis is no bound. */
+/** A load is valid up to the extents that it states, as far as its mask is. */
 export const raggedLoad: RaggedRule<unknown, unknown> = (op, context) => {
   const { whole } = op.attrs as { whole?: boolean };
-  const valid = whole ? [] : ((op.operands as { valid?: readonly Value[] }).valid ?? []);
-  return [shapeOf(op.results[0]!).map((_, axis) => (valid[axis] ? context.stated(valid[axis]) : undefined))];
+  const { valid = [], mask } = op.operands as { valid?: readonly Value[]; mask?: Value };
+  const shape = shapeOf(op.results[0]!);
+  if (whole) return [shape.map(() => undefined)];
+  const stated = shape.map((_, axis) => (valid[axis] ? context.stated(valid[axis]) : undefined));
+  return [mask ? meetAll(context, [stated, context.extentsOf(mask)]) : stated];
 };
 
-/** Ops addressed element by element: the intersection of the index tiles' (and the value's) extents. */
+/** Ops addressed element by element: the intersection of the extents of index tiles, value and mask. */
 export const raggedIndexed: RaggedRule<unknown, unknown> = (op, context) => {
-  const { index = [], value } = op.operands as { index?: readonly Value[]; value?: Value };
-  const tiles = value ? [...index, value] : index;
-  return op.results.length === 0
-    ? []
-    : [
-        meetAll(
-          context,
-          tiles.map((v) => context.extentsOf(v)),
-        ),
-      ];
+  const { index = [], value, mask } = op.operands as { index?: readonly Value[]; value?: Value; mask?: Value };
+  const tiles = [...index, value, mask].filter((v) => v !== undefined);
+  return [
+    meetAll(
+      context,
+      tiles.map((v) => context.extentsOf(v)),
+    ),
+  ];
 };

@@ -4,13 +4,13 @@ import { CompileError } from '../../diagnostics/diagnostic.js';
 import { type Extents, RaggedAnalysis } from '../analyses/ragged.js';
 import type { ScalarConstant } from '../attributes.js';
 import { bool, isWide } from '../dtypes.js';
-import type { Kernel, Launch } from '../kernel.js';
+import type { Kernel } from '../kernel.js';
 import { reduceIdentity } from '../ops/contraction.js';
 import { isOp, type OpOf } from '../ops/index.js';
 import type { Pass } from '../pass.js';
-import { type Rewriter, rewriteKernel } from '../rewrite.js';
+import { mapBodies, Rewriter } from '../rewrite.js';
 import { indexType, type TileType, tileType } from '../types.js';
-import type { GenericOp, Value } from '../value.js';
+import type { GenericOp, Region, Value } from '../value.js';
 
 const typeOf = (v: Value): TileType => v.type as TileType;
 
@@ -19,7 +19,30 @@ class Masks {
   constructor(
     private readonly rewriter: Rewriter,
     private readonly origin: GenericOp,
+    private readonly ragged: RaggedAnalysis,
   ) {}
+
+  /** The smallest of several extents; undefined if there is none. */
+  least(extents: readonly (Value | undefined)[]): Value | undefined {
+    const distinct: Value[] = [];
+    for (const e of extents) if (e && !distinct.some((d) => this.ragged.same(d, e))) distinct.push(e);
+    return distinct
+      .map((e) => this.rewriter.mapped(e))
+      .reduce<Value | undefined>((a, b) => (a ? this.min(a, b) : b), undefined);
+  }
+
+  private min(left: Value, right: Value): Value {
+    return this.rewriter.emit('min', { left, right } as never, {}, this.origin).results[0]!;
+  }
+
+  /** Axis by axis, up to where all of several tiles are valid. */
+  common(tiles: readonly Value[]): Extents {
+    return typeOf(tiles[0]!).shape.map((_, axis) => this.least(tiles.map((t) => this.ragged.of(t)[axis])));
+  }
+
+  size(n: number): Value {
+    return this.constant(n, indexType);
+  }
 
   private constant(x: ScalarConstant, type: TileType): Value {
     return this.rewriter.emit('constant', {}, { value: x }, this.origin, { types: [type] }).results[0]!;
@@ -27,9 +50,7 @@ class Masks {
 
   /** True where an element lies within `extents`; full axes count whole. */
   within(shape: readonly number[], extents: Extents): Value {
-    const limits = shape.map((n, axis) =>
-      extents[axis] ? this.rewriter.mapped(extents[axis]) : this.constant(n, indexType),
-    );
+    const limits = shape.map((n, axis) => (extents[axis] ? this.rewriter.mapped(extents[axis]) : this.size(n)));
     return this.rewriter.emit('extent_mask', { extents: limits as never }, {}, this.origin, {
       types: [tileType(bool, shape)],
     }).results[0]!;
@@ -54,13 +75,27 @@ class Masks {
 
 const onAxis = (extents: Extents, axis: number): Extents => extents.map((e, i) => (i === axis ? e : undefined));
 
+/** Rebuilds one launch without raggedness. */
+function legalizeBody(body: Region, ragged: RaggedAnalysis): Region {
+  const moved = new Set<GenericOp>();
+  const visit = (op: GenericOp, rewriter: Rewriter): void => {
+    if (moved.has(op)) return;
+    // Masks behind a loop or branch need the extents of what it gives, and so does its first trip.
+    for (const inner of ragged.escaping(op)) {
+      visit(inner, rewriter);
+      moved.add(inner);
+    }
+    legalize(op, rewriter, ragged);
+  };
+  return new Rewriter('legalize-ragged', visit).region(body);
+}
+
 function legalize(op: GenericOp, rewriter: Rewriter, ragged: RaggedAnalysis): void {
-  const masks = new Masks(rewriter, op);
+  const masks = new Masks(rewriter, op, ragged);
   if (isOp(op, 'reduce')) return reduce(op, rewriter, ragged, masks);
   if (isOp(op, 'dot')) return dot(op, rewriter, ragged, masks);
-  if (isOp(op, 'load') && ragged.isRagged(op.results[0]!))
-    return void rewriter.keep(op, { attrs: { ...op.attrs, whole: true } });
-  if (isOp(op, 'store')) return store(op, rewriter, ragged);
+  if (isOp(op, 'load')) return load(op, rewriter, ragged, masks);
+  if (isOp(op, 'store')) return store(op, rewriter, ragged, masks);
   if (isOp(op, 'gather') || isOp(op, 'scatter') || isOp(op, 'atomic_rmw')) return indexed(op, rewriter, ragged, masks);
   if (isOp(op, 'pad')) return pad(op, rewriter, ragged, masks);
   rewriter.keep(op);
@@ -81,8 +116,7 @@ function reduce(op: OpOf<'reduce'>, rewriter: Rewriter, ragged: RaggedAnalysis, 
 function dot(op: OpOf<'dot'>, rewriter: Rewriter, ragged: RaggedAnalysis, masks: Masks): void {
   const { a, b } = op.operands;
   const rank = typeOf(a).shape.length;
-  const [left, right] = [onAxis(ragged.of(a), rank - 1), onAxis(ragged.of(b), rank - 2)];
-  const depth = left[rank - 1] ?? right[rank - 2];
+  const depth = masks.least([ragged.of(a)[rank - 1], ragged.of(b)[rank - 2]]);
   if (depth === undefined) return void rewriter.keep(op);
   const zero = isWide(typeOf(a).dtype) ? 0n : 0;
   const along = (axis: number): Extents => typeOf(a).shape.map((_, i) => (i === axis ? depth : undefined));
@@ -95,23 +129,28 @@ function dot(op: OpOf<'dot'>, rewriter: Rewriter, ragged: RaggedAnalysis, masks:
   });
 }
 
-/** What the value's own extents forbid is not stored either. */
-function store(op: OpOf<'store'>, rewriter: Rewriter, ragged: RaggedAnalysis): void {
-  const { value, valid = [] } = op.operands;
+/** The tile counts as full from here on; a mask lets nothing through beyond its own extents. */
+function load(op: OpOf<'load'>, rewriter: Rewriter, ragged: RaggedAnalysis, masks: Masks): void {
+  if (!ragged.isRagged(op.results[0]!)) return void rewriter.keep(op);
+  const { mask } = op.operands;
+  const attrs = { ...op.attrs, whole: true };
+  if (!mask || !ragged.isRagged(mask)) return void rewriter.keep(op, { attrs });
+  const combined = masks.combine(mask, typeOf(mask).shape, ragged.of(mask));
+  rewriter.keep(op, { attrs, operands: { ...op.operands, mask: combined } });
+}
+
+/** What the extents of the value or of the mask forbid is not stored either. */
+function store(op: OpOf<'store'>, rewriter: Rewriter, ragged: RaggedAnalysis, masks: Masks): void {
+  const { value, valid = [], mask } = op.operands;
   const { shape } = typeOf(value);
-  const extents = ragged.of(value);
-  if (extents.every((e, axis) => e === undefined || (valid[axis] && ragged.same(e, valid[axis]))))
+  const own = mask ? [ragged.of(value), ragged.of(mask)] : [ragged.of(value)];
+  if (
+    own.every((extents) => extents.every((e, axis) => e === undefined || (valid[axis] && ragged.same(e, valid[axis]))))
+  )
     return void rewriter.keep(op);
-  const limits = shape.map((n, axis) => {
-    const [own, given] = [extents[axis], valid[axis]];
-    if (own && given && !ragged.same(own, given))
-      return rewriter.emit('min', { left: rewriter.mapped(own), right: rewriter.mapped(given) } as never, {}, op)
-        .results[0]!;
-    const one = given ?? own;
-    return one
-      ? rewriter.mapped(one)
-      : rewriter.emit('constant', {}, { value: n }, op, { types: [indexType] }).results[0]!;
-  });
+  const limits = shape.map(
+    (n, axis) => masks.least([...own.map((extents) => extents[axis]), valid[axis]]) ?? masks.size(n),
+  );
   rewriter.keep(op, { operands: { ...op.operands, valid: limits } });
 }
 
@@ -122,11 +161,11 @@ function indexed(
   masks: Masks,
 ): void {
   const { index = [], mask } = op.operands;
-  const tiles = 'value' in op.operands && op.operands.value ? [...index, op.operands.value as Value] : index;
-  const { shape } = typeOf(index[0]!);
-  const extents = shape.map((_, axis) => tiles.map((t) => ragged.of(t)[axis]).find((e) => e !== undefined));
-  if (extents.every((e) => e === undefined)) return void rewriter.keep(op);
-  rewriter.keep(op, { operands: { ...op.operands, mask: masks.combine(mask, shape, extents) } });
+  const value = isOp(op, 'gather') ? undefined : (op.operands as OpOf<'scatter'>['operands']).value;
+  const tiles = [...index, value, mask].filter((v) => v !== undefined);
+  if (!tiles.some((t) => ragged.isRagged(t))) return void rewriter.keep(op);
+  const combined = masks.combine(mask, typeOf(index[0]!).shape, masks.common(tiles));
+  rewriter.keep(op, { operands: { ...op.operands, mask: combined } });
 }
 
 function pad(op: OpOf<'pad'>, rewriter: Rewriter, ragged: RaggedAnalysis, masks: Masks): void {
@@ -148,14 +187,9 @@ export const legalizeRagged: Pass = {
   name: 'legalize-ragged',
   summary: 'Make valid extents explicit: masks before reductions, dots and atomics, extents on stores.',
   run(kernel: Kernel): Kernel {
-    const analyses = new Map<Launch, RaggedAnalysis>();
-    for (const launch of kernel.launches) {
-      const analysis = new RaggedAnalysis(launch);
-      if (analysis.diagnostics.length > 0) throw new CompileError(analysis.diagnostics);
-      analyses.set(launch, analysis);
-    }
-    return rewriteKernel(kernel, 'legalize-ragged', (op, rewriter, launch) =>
-      legalize(op, rewriter, analyses.get(launch)!),
-    );
+    const analyses = new Map(kernel.launches.map((launch) => [launch, new RaggedAnalysis(launch)]));
+    const diagnostics = [...analyses.values()].flatMap((analysis) => analysis.diagnostics);
+    if (diagnostics.length > 0) throw new CompileError(diagnostics);
+    return mapBodies(kernel, (body, launch) => legalizeBody(body, analyses.get(launch)!));
   },
 };
