@@ -83,7 +83,8 @@ export interface InstallOptions {
  * Installs a set if it is missing. Packages go to a folder beside the final one, which then appears by one rename: a
  * broken installation is never seen, and of two that run at once either wins.
  *
- * @throws ToolError: no Python, no installer, a download that fails or does not match its hash.
+ * @throws ToolError: no Python, no installer, a download that fails or does not match its hash, a folder that
+ * cannot be written.
  */
 export async function installSet(
   set: SetName,
@@ -91,7 +92,15 @@ export async function installSet(
 ): Promise<{ folder: string; installed: boolean }> {
   const folder = await setFolder(set);
   if (await exists(folder)) return { folder, installed: false };
-  await publishFolder(folder, (partial) => installInto(partial, set, onProgress, signal));
+  try {
+    await publishFolder(folder, (partial) => installInto(partial, set, onProgress, signal));
+  } catch (error) {
+    // Only what the file system says: a folder that cannot be written, a full disk.
+    const { syscall, message } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    const help = '`--cache-dir` or TILEWRIGHT_CACHE_DIR choose another folder';
+    throw new ToolError([toolCodes.installFailed({ set, cause: message }, { help })]);
+  }
   await removeStale(folder);
   return { folder, installed: true };
 }

@@ -1,14 +1,14 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.js';
 import { ArtifactCache, publishFolder } from '../../src/drivers/cache.js';
-import { runCpu } from '../../src/drivers/cpu-runner.js';
+import { type CpuJob, runCpu, withCpuSession } from '../../src/drivers/cpu-runner.js';
 import { keyOf } from '../../src/drivers/fingerprint.js';
 import { buildCpu, cpuStages, stagesFor } from '../../src/drivers/mlir.js';
 import { causeOf, run, shellQuote, toolError } from '../../src/drivers/run.js';
-import { findTool } from '../../src/drivers/tool.js';
-import { asSetName } from '../../src/drivers/toolchain.js';
+import { findTool, type ToolPaths } from '../../src/drivers/tool.js';
+import { asSetName, installSet, isInstalled, setTool } from '../../src/drivers/toolchain.js';
 import { inFolder } from '../support/cli.js';
 import { diagnosticsOf } from '../support/thrown.js';
 import { describeTool } from '../support/tools.js';
@@ -18,6 +18,25 @@ function script(folder: string, name: string, text: string): string {
   writeFileSync(path, `#!/bin/sh\n${text}\n`);
   chmodSync(path, 0o755);
   return path;
+}
+
+/** Runs `work` with other environment variables; undefined takes one away. */
+async function withEnvironment(
+  changes: Readonly<Record<string, string | undefined>>,
+  work: () => Promise<void>,
+): Promise<void> {
+  const set = (values: Readonly<Record<string, string | undefined>>): void => {
+    for (const [name, value] of Object.entries(values))
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+  };
+  const before = Object.fromEntries(Object.keys(changes).map((name) => [name, process.env[name]]));
+  set(changes);
+  try {
+    await work();
+  } finally {
+    set(before);
+  }
 }
 
 describe('running a tool', () => {
@@ -177,10 +196,136 @@ describe('finding a tool', () => {
       expect(d!.notes[0]!.message).toContain('--llc');
     }));
 
+  test('one of the wrong version on PATH is passed over for a right one, whatever its name', () =>
+    inFolder((folder) => {
+      const [old, right] = ['old', 'right'].map((name) => join(folder, name));
+      for (const path of [old!, right!]) mkdirSync(path);
+      script(old!, 'llc', 'echo "LLVM version 14.0.6"');
+      const wanted = script(right!, 'llc-22', 'echo "LLVM version 22.1.8"');
+      const PATH = `${old}:${right}:/usr/bin:/bin`;
+      return withEnvironment({ PATH, TILEWRIGHT_CACHE_DIR: join(folder, 'cache'), LLC: undefined }, async () => {
+        expect(await findTool('llc')).toEqual({ name: 'llc', path: wanted, version: '22.1.8' });
+      });
+    }));
+
+  test('where there is only one of the wrong version, every place is listed, and what to install', () =>
+    inFolder((folder) => {
+      const old = script(folder, 'llc', 'echo "LLVM version 14.0.6"');
+      const cache = join(folder, 'cache');
+      return withEnvironment({ PATH: folder, TILEWRIGHT_CACHE_DIR: cache, LLC: undefined }, async () => {
+        const [d] = await diagnosticsOf(() => findTool('llc'));
+        expect(`${d!.code} ${d!.message}`).toBe(`TW3003 llc at ${old} is version 14.0.6; LLVM 22.1 is needed`);
+        expect(d!.help).toBe('run: tilewright toolchain install mlir');
+        expect(d!.notes.map((n) => n.message)).toEqual([
+          'looked at --llc (not given)',
+          'looked at LLC (not set)',
+          'looked at the installed tool sets (not installed)',
+          `looked at ${old} (version 14.0.6)`,
+          'looked at llc-22 on PATH',
+          'looked at llc on PATH',
+        ]);
+      });
+    }));
+
+  test('a tool is asked for its version once, and again when it has changed', () =>
+    inFolder((folder) => {
+      const log = join(folder, 'log');
+      const text = (version: string): string => `echo asked >> '${log}'; echo "LLVM version ${version}"`;
+      const llc = script(folder, 'llc', text('22.1.8'));
+      return withEnvironment({ TILEWRIGHT_CACHE_DIR: join(folder, 'cache') }, async () => {
+        for (let i = 0; i < 3; i++) expect((await findTool('llc', { llc })).version).toBe('22.1.8');
+        expect(readFileSync(log, 'utf8')).toBe('asked\n');
+        script(folder, 'llc', text('22.1.10'));
+        expect((await findTool('llc', { llc })).version).toBe('22.1.10');
+        expect(readFileSync(log, 'utf8')).toBe('asked\nasked\n');
+      });
+    }));
+
   test('an unknown tool set names those that exist', async () => {
     const [d] = await diagnosticsOf(() => asSetName('mlri'));
     expect(d!.message).toBe("there is no tool set 'mlri'; known are mlir, test");
   });
+});
+
+describe('installing a tool set', () => {
+  /** A Python of version 3.12 on a PATH of its own; `pip` is what its `pip install` does, with the folder as $to. */
+  async function withPython(
+    pip: string,
+    work: (toolchains: string, folder: string) => Promise<void>,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    await inFolder((folder) => {
+      const bin = join(folder, 'bin');
+      mkdirSync(bin);
+      const target = 'for a; do [ "$previous" = --target ] && to=$a; previous=$a; done';
+      script(bin, 'python3', `case "$1 $3" in -c*) echo 3.12;; *--version) ;; *) ${target}\n${pip}\n;; esac`);
+      // The system's own folders would bring its uv and Python.
+      for (const name of ['sleep', 'mkdir', 'touch']) symlinkSync(join('/bin', name), join(bin, name));
+      const cache = join(folder, 'cache');
+      return withEnvironment({ PATH: bin, TILEWRIGHT_CACHE_DIR: cache, ...more }, () =>
+        work(join(cache, 'toolchains'), folder),
+      );
+    });
+  }
+  const good = 'mkdir -p "$to/llvm/bin"; touch "$to/llvm/bin/llc"';
+
+  test('puts its tools where they are found', () =>
+    withPython(good, async () => {
+      expect([await isInstalled('mlir'), await setTool('llc')]).toEqual([false, undefined]);
+      const { folder, installed } = await installSet('mlir');
+      expect([installed, await isInstalled('mlir')]).toEqual([true, true]);
+      expect(await setTool('llc')).toBe(join(folder, 'llvm/bin/llc'));
+      expect((await installSet('mlir')).installed).toBe(false);
+    }));
+
+  test('twice at once leaves one, and nothing partial', () =>
+    withPython(`${good}; sleep 0.1`, async (toolchains) => {
+      const [a, b] = await Promise.all([installSet('mlir'), installSet('mlir')]);
+      expect(a!.folder).toBe(b!.folder);
+      expect(readdirSync(toolchains)).toHaveLength(1);
+    }));
+
+  test('a download with another hash leaves nothing', () =>
+    withPython('echo "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES" >&2; exit 1', async (toolchains) => {
+      const [d] = await diagnosticsOf(() => installSet('mlir'));
+      expect(`${d!.code} ${d!.message}`).toBe(
+        "TW3010 tool set 'mlir' could not be installed: pip: ERROR: THESE PACKAGES DO NOT MATCH THE HASHES",
+      );
+      expect(readdirSync(toolchains)).toEqual([]);
+    }));
+
+  test('one that is cancelled leaves nothing', () =>
+    withPython(`${good}; sleep 100; echo`, async (toolchains) => {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 300);
+      const [d] = await diagnosticsOf(() => installSet('mlir', { signal: controller.signal }));
+      expect(d!.message).toBe("tool set 'mlir' could not be installed: cancelled");
+      expect(readdirSync(toolchains)).toEqual([]);
+    }));
+
+  test('a Python that is too old', () =>
+    inFolder((folder) => {
+      script(folder, 'python3', 'echo 3.8');
+      return withEnvironment({ PATH: folder, TILEWRIGHT_CACHE_DIR: join(folder, 'cache') }, async () => {
+        const [d] = await diagnosticsOf(() => installSet('mlir'));
+        expect(`${d!.code} ${d!.message}`).toBe(
+          'TW3012 Python 3.11 or newer is needed to install tools, python3 is 3.8',
+        );
+      });
+    }));
+
+  test('a folder that cannot be written says which', () =>
+    withPython(good, async (_, folder) => {
+      const file = join(folder, 'file');
+      writeFileSync(file, '');
+      await withEnvironment({ TILEWRIGHT_CACHE_DIR: file }, async () => {
+        const [d] = await diagnosticsOf(() => installSet('mlir'));
+        expect(d!.message).toMatch(
+          /^tool set 'mlir' could not be installed: ENOTDIR: not a directory, mkdir '.*file\//,
+        );
+        expect(d!.help).toContain('TILEWRIGHT_CACHE_DIR');
+      });
+    }));
 });
 
 describe('the cache', () => {
@@ -301,6 +446,130 @@ describeTool('mlir', 'real tools', () => {
     expect(d!.help).toContain('--target interpret');
   });
 
+  /** A library of one launch `k`, from C, with `body` for each program `i`. */
+  async function libraryOf(body: string): Promise<Uint8Array> {
+    let library = new Uint8Array();
+    await inFolder(async (folder) => {
+      const [source, made] = [join(folder, 'k.c'), join(folder, 'k.so')];
+      const parameters = 'void *const *p, const long *s, void *scratch, long lo, long hi';
+      writeFileSync(source, `void k(${parameters}) { for (long i = lo; i < hi; i++) { ${body} } }`);
+      const { path } = await findTool('cc');
+      const outcome = await run('cc', path, ['-O1', '-shared', '-fPIC', '-o', made, source]);
+      if (!outcome.ok) throw toolError(outcome);
+      library = readFileSync(made);
+    });
+    return library;
+  }
+  const jobOf = (library: Uint8Array, programs: number, threads: number): CpuJob => ({
+    library,
+    buffers: [],
+    launches: [{ symbol: 'k', programs, pointers: [], scalars: [], scratchBytes: 0 }],
+    threads,
+  });
+
+  test.each([1, 3, 300])('every program runs once, on %d threads', async (threads) => {
+    const library = await libraryOf('((int *)p[1])[i] += ((const int *)p[0])[i] + (int)s[0];');
+    const n = 1001;
+    const input = new Uint8Array(Int32Array.from({ length: n }, (_, i) => i).buffer);
+    const { outputs, nanoseconds } = await runCpu(
+      {
+        ...jobOf(library, n, threads),
+        buffers: [
+          { bytes: 4 * n, input, output: false },
+          { bytes: 4 * n, output: true },
+        ],
+        launches: [{ symbol: 'k', programs: n, pointers: [0, 1], scalars: [-7n], scratchBytes: 0 }],
+      },
+      { repeat: 2 },
+    );
+    expect([...outputs.keys()]).toEqual([1]);
+    expect(nanoseconds).toHaveLength(2);
+    const made = new Int32Array(Uint8Array.from(outputs.get(1)!).buffer);
+    expect([...made]).toEqual(Array.from({ length: n }, (_, i) => 2 * (i - 7)));
+  });
+
+  test('scratch memory is aligned, and each thread has its own', async () => {
+    const library = await libraryOf(
+      '*(volatile long *)scratch = i; for (volatile int w = 0; w < 1000; w++); ((long *)p[0])[i] = (long)scratch % 64 + *(volatile long *)scratch - i;',
+    );
+    const { outputs } = await runCpu({
+      ...jobOf(library, 200, 4),
+      buffers: [{ bytes: 1600, input: new Uint8Array(1600).fill(1), output: true }],
+      launches: [{ symbol: 'k', programs: 200, pointers: [0], scalars: [], scratchBytes: 8 }],
+    });
+    expect(Buffer.from(outputs.get(0)!).equals(Buffer.alloc(1600))).toBe(true);
+  });
+
+  test.each([
+    [1000, 1, 'one of the programs 744 to 805'],
+    [1000, 1000, 'program 777'],
+  ])('a crash among %d programs on %d threads says where', async (programs, threads, where) => {
+    const job = jobOf(await libraryOf('if (i == 777) *(volatile int *)8 = 1;'), programs, threads);
+    const [d] = await diagnosticsOf(() => runCpu(job));
+    expect(d!.message).toBe(`kernel crashed with SIGSEGV in ${where} of launch k`);
+  });
+
+  test('one that never ends is stopped', async () => {
+    const job = jobOf(await libraryOf('for (volatile int w = 0;; w = 0);'), 4, 2);
+    const [d] = await diagnosticsOf(() => runCpu(job, { timeout: 300 }));
+    expect(`${d!.code} ${d!.message}`).toBe('TW3031 the kernel did not end within 0.3 s');
+    await withCpuSession(
+      job,
+      async ({ time }) => {
+        const [inSession] = await diagnosticsOf(() => time(1));
+        expect(inSession!.code).toBe('TW3031');
+      },
+      { timeout: 300 },
+    );
+  });
+
+  test('a session gives a time for each run, and a crash is an error of its call', async () => {
+    await withCpuSession(jobOf(await libraryOf('__asm__ volatile("");'), 10, 2), async ({ time }) => {
+      for (const count of [1, 3]) {
+        const times = await time(count);
+        expect(times).toHaveLength(count);
+        for (const t of times) expect(Number.isSafeInteger(t) && t > 0).toBe(true);
+      }
+    });
+    await withCpuSession(jobOf(await libraryOf('*(volatile int *)8 = 1;'), 1, 1), async ({ time }) => {
+      const [d] = await diagnosticsOf(() => time(2));
+      expect(d!.message).toBe('kernel crashed with SIGSEGV in program 0 of launch k');
+    });
+    await withCpuSession(jobOf(Buffer.from('no library'), 1, 1), async ({ time }) => {
+      const [d] = await diagnosticsOf(() => time(2));
+      expect(d!.message).toContain('cannot load');
+    });
+  });
+
+  test('a cache folder that cannot be written costs no result', () =>
+    inFolder(async (folder) => {
+      const library = await libraryOf('__asm__ volatile("");');
+      const file = join(folder, 'file');
+      writeFileSync(file, '');
+      await withEnvironment({ TILEWRIGHT_CACHE_DIR: file }, async () => {
+        expect((await runCpu(jobOf(library, 1, 1))).nanoseconds).toHaveLength(1);
+      });
+    }));
+
+  test('temporary folders with spaces', () =>
+    inFolder(async (folder) => {
+      const TMPDIR = join(folder, 'with space');
+      mkdirSync(TMPDIR);
+      // By name, since the other cache folder has no tool sets.
+      const names = ['mlir-opt', 'mlir-translate', 'opt', 'llc'] as const;
+      const tools: ToolPaths = Object.fromEntries(
+        await Promise.all(names.map(async (name) => [name, (await findTool(name)).path])),
+      );
+      await withEnvironment({ TMPDIR, TILEWRIGHT_CACHE_DIR: join(folder, 'a cache') }, async () => {
+        const { artifacts } = await buildCpu('mlir', Buffer.from(crashing), ['so'], { ...options, tools });
+        const [launch] = jobOf(new Uint8Array(), 1, 1).launches;
+        const job = { ...jobOf(artifacts.get('so')!, 1, 1), launches: [{ ...launch!, symbol: 'crash' }] };
+        const [d] = await diagnosticsOf(() => runCpu(job));
+        expect(d!.code).toBe('TW3030');
+      });
+      expect(readdirSync(TMPDIR)).toEqual([]);
+    }));
+
   test('MLIR that does not parse is an error of mlir-opt, without paths of this machine', async () => {
     const [d] = await diagnosticsOf(() => buildCpu('mlir', Buffer.from('"func.func"() <{'), ['ll'], options));
     expect(d!.code).toBe('TW3001');
@@ -314,16 +583,14 @@ describeTool('mlir', 'real tools', () => {
     expect(d!.loc).toEqual({ kind: 'file', file: 'my.kernel.ts', line: 7, col: 3 });
   });
 
-  test('a folder with spaces, and a job whose library is not one', () =>
-    inFolder(async (folder) => {
-      mkdirSync(join(folder, 'with space'));
-      const job = {
-        library: Buffer.from('not a library'),
-        buffers: [],
-        launches: [{ symbol: 'x', programs: 1, pointers: [], scalars: [], scratchBytes: 0 }],
-        threads: 1,
-      };
-      const [d] = await diagnosticsOf(() => runCpu(job));
-      expect(d!.code).toBe('TW3001');
-    }));
+  test('a job whose library is not one', async () => {
+    const job = {
+      library: Buffer.from('not a library'),
+      buffers: [],
+      launches: [{ symbol: 'x', programs: 1, pointers: [], scalars: [], scratchBytes: 0 }],
+      threads: 1,
+    };
+    const [d] = await diagnosticsOf(() => runCpu(job));
+    expect(d!.code).toBe('TW3001');
+  });
 });
