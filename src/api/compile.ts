@@ -1,12 +1,11 @@
 /** From a kernel to artifacts: passes, lowering, tools, cache. */
 
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { fileCodes } from '../diagnostics/codes/files.js';
 import { loweringCodes } from '../diagnostics/codes/lowering.js';
 import { CompileError, type Diagnostic, InternalError } from '../diagnostics/diagnostic.js';
 import { ArtifactCache } from '../drivers/cache.js';
 import { cacheFolder } from '../drivers/environment.js';
+import { readInput } from '../drivers/files.js';
 import { keyOf } from '../drivers/fingerprint.js';
 import { hostProcessor } from '../drivers/host.js';
 import { buildCpu, type CpuStageOptions, cpuStages, stagesFor } from '../drivers/mlir.js';
@@ -89,13 +88,17 @@ export function lower(kernel: AnyKernel | KernelSource, targetName: string, hook
   const target = asCpuTarget(parseTarget(targetName, hostProcessor().features));
   const source = sourceOf(kernel, target.name);
   const lowered = runPasses(source.kernel, loweringPipeline, hooks);
-  const illegal = illegalInLowered(lowered);
-  if (illegal.length > 0) throw new CompileError(illegal);
   return { source, ...lowerKernel(lowered, target), target, lowered };
 }
 
-/** MLIR and plan of a kernel that the passes have lowered. */
+/**
+ * MLIR and plan of a kernel that the passes have lowered.
+ *
+ * @throws CompileError where it holds what is not legal in `lowered.kir`.
+ */
 export function lowerKernel(lowered: ir.Kernel, target: CpuTarget): { plan: LaunchPlan; mlir: string } {
+  const illegal = illegalInLowered(lowered);
+  if (illegal.length > 0) throw new CompileError(illegal);
   const symbols = symbolsFor(lowered.launches.map((l) => l.name));
   const { module, scratchBytes } = lowerToCpu(lowered, { target: target.name, unit: target.unit, symbols });
   return { plan: makeLaunchPlan(lowered, target.name, symbols, scratchBytes), mlir: renderMlir(module) };
@@ -221,11 +224,7 @@ export async function resumeFrom(
 ): Promise<Pick<Compiled, 'artifacts' | 'records' | 'cached'>> {
   const target = asCpuTarget(parseTarget(options.target ?? 'cpu', hostProcessor().features));
   checkStages(wanted, target.name);
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new CompileError([
-      fileCodes.cannotRead({ file, why: error.code === 'ENOENT' ? 'no such file' : (error.code ?? error.message) }),
-    ]);
-  });
+  const bytes = await readInput(file);
   if (stage !== 'lowered.kir') return runTools(stage, bytes, wanted, target, options);
   const [source] = readKernels(bytes.toString('utf8'), file, dirname(resolve(file)));
   const { mlir } = lowerKernel(source!.kernel, target);

@@ -1,6 +1,6 @@
 /** Loading kernel files: TypeScript is bundled in-process, so that a file and what it imports run as they are. */
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BuildFailure, Plugin } from 'esbuild';
@@ -8,6 +8,7 @@ import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import { CompileError } from '../diagnostics/diagnostic.js';
 import { fileLoc, unknownLoc } from '../diagnostics/location.js';
 import { nearest } from '../diagnostics/nearest.js';
+import { readInput } from '../drivers/files.js';
 import { withWorkspace } from '../drivers/workspace.js';
 import { Kernel, userError } from '../frontend/kernel.js';
 import { forDisplay } from '../frontend/site.js';
@@ -45,11 +46,7 @@ const ourselves: Plugin = {
  */
 export async function loadKernels(file: string): Promise<KernelFile> {
   const path = resolve(file);
-  await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new CompileError([
-      frontendCodes.cannotRead({ file, why: error.code === 'ENOENT' ? 'no such file' : (error.code ?? error.message) }),
-    ]);
-  });
+  await readInput(file);
   const { code, files } = await bundle(path);
   const module = await evaluate(code);
   const kernels = new Map<string, AnyKernel>();

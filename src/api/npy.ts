@@ -1,8 +1,8 @@
 /** `.npy` files, versions 1 to 3: C and Fortran order, both byte orders, every dtype of the language. */
 
-import { open, readFile, rename, rm } from 'node:fs/promises';
 import { fileCodes } from '../diagnostics/codes/files.js';
 import { CompileError } from '../diagnostics/diagnostic.js';
+import { readInput, writeOutputs } from '../drivers/files.js';
 import { type AnyDType, type DType, dtypes, isFloat } from '../ir/dtypes.js';
 import { elementCount, maxRank } from '../ir/types.js';
 import { bytesOf, fromBytes, type NdArray } from './nd-array.js';
@@ -42,10 +42,7 @@ function refuse(file: string, why: string, help?: string): never {
  * @throws CompileError naming the file: not an .npy file, truncated, a dtype that the language does not have.
  */
 export async function readNpy(file: string, as?: DType): Promise<NdArray> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new CompileError([fileCodes.cannotRead({ file, why: error.code ?? error.message })]);
-  });
-  return parseNpy(bytes, file, as);
+  return parseNpy(await readInput(file), file, as);
 }
 
 interface Header {
@@ -151,19 +148,5 @@ export function formatNpy(array: NdArray): Uint8Array {
  * @throws CompileError where it cannot be written.
  */
 export async function writeNpy(file: string, array: NdArray): Promise<void> {
-  const partial = `${file}.partial`;
-  try {
-    const handle = await open(partial, 'w');
-    try {
-      await handle.writeFile(formatNpy(array));
-    } finally {
-      await handle.close();
-    }
-    await rename(partial, file);
-  } catch (error) {
-    await rm(partial, { force: true }).catch(() => undefined);
-    throw new CompileError([
-      fileCodes.cannotWrite({ file, why: (error as NodeJS.ErrnoException).code ?? (error as Error).message }),
-    ]);
-  }
+  await writeOutputs([{ path: file, content: formatNpy(array) }]);
 }

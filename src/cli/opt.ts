@@ -1,6 +1,6 @@
 import { cliCodes } from '../diagnostics/codes/cli.js';
+import { writeOutputs } from '../drivers/files.js';
 import { defineCommand } from './command.js';
-import { writeOutputs } from './output-file.js';
 import { passFlags, passHooks } from './pass-printing.js';
 import { readText } from './sources.js';
 import { UsageError } from './usage-error.js';

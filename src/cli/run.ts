@@ -142,7 +142,7 @@ async function dump(
   options: object,
 ): Promise<void> {
   const { dumpStages, irStages } = await import('../api/dump.js');
-  const { writeOutputs } = await import('./output-file.js');
+  const { writeOutputs } = await import('../drivers/files.js');
   const { join } = await import('node:path');
   const files =
     target === 'interpret'

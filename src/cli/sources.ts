@@ -1,14 +1,13 @@
 /** From the files on the command line to kernels. */
 
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { chooseKernels, loadKernels } from '../api/loader.js';
 import { type AnyKernel, type KernelSource, readKernels } from '../api/source.js';
 import { cliCodes } from '../diagnostics/codes/cli.js';
-import { fileCodes } from '../diagnostics/codes/files.js';
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import { CompileError } from '../diagnostics/diagnostic.js';
 import { didYouMean } from '../diagnostics/nearest.js';
+import { readInput } from '../drivers/files.js';
 import { UsageError } from './usage-error.js';
 
 /** A kernel of the command line, and the name that its outputs have. */
@@ -23,11 +22,7 @@ export async function readText(file: string): Promise<string> {
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks).toString('utf8');
   }
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new CompileError([
-      fileCodes.cannotRead({ file, why: error.code === 'ENOENT' ? 'no such file' : (error.code ?? error.message) }),
-    ]);
-  });
+  return (await readInput(file)).toString('utf8');
 }
 
 /** Whether a file is kernel IR; standard input always is. */

@@ -15,7 +15,7 @@ import {
 
 const packageRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 /** Frames of the package itself: its sources (as test runners and source maps name them) and its build. */
-const ownFolders = [`${packageRoot}${sep}src${sep}`, `${packageRoot}${sep}dist${sep}`];
+const ownFolders = ['src', 'dist', 'bin'].map((folder) => `${packageRoot}${sep}${folder}${sep}`);
 
 /** Frames cost by their number: the first limit suffices where the user's code called us directly, the second nearly always. */
 const frameLimits = [10, 64] as const;
@@ -108,7 +108,7 @@ function textFrames(): FileLoc[] {
   return parseStack(stack ?? '');
 }
 
-const framePattern = /^\s+at (?:.*? \()?((?:file:\/\/)?[^()]+?):(\d+):(\d+)\)?$/;
+const framePattern = /^\s+at (?:.*? \(|async )?((?:file:\/\/)?[^()]+?):(\d+):(\d+)\)?$/;
 
 /** The first run of user frames in a stack's text, innermost first. */
 export function parseStack(stack: string): FileLoc[] {

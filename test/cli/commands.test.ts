@@ -104,10 +104,11 @@ describe('bad input', () => {
   const add = example('vector-add');
 
   test('an unknown parameter suggests the nearest', () =>
-    fails(['check', add, '-D', 'blok=3'], 1, 'TW1040', "did you mean 'block'?"));
+    // No place is shown: the command line has none.
+    fails(['check', add, '-D', 'blok=3'], 1, /^error\[TW1040\]: .*\nhelp: did you mean 'block'\?\n$/));
   test('an unknown kernel suggests the nearest', () =>
     fails(['check', add, '-k', 'vector_ad'], 1, 'TW1405', "did you mean 'vector_add'?"));
-  test('a kernel file that does not exist', () => fails(['check', 'nowhere.kernel.ts'], 1, 'TW1401', 'no such file'));
+  test('a kernel file that does not exist', () => fails(['check', 'nowhere.kernel.ts'], 1, 'TW4301', 'no such file'));
   test('a stage that the target does not have', () =>
     fails(['build', add, '--emit', 'cubin'], 1, 'TW2004', "target 'cpu' has no stage 'cubin'"));
   test('an unknown target suggests the nearest', () =>
@@ -125,6 +126,13 @@ describe('bad input', () => {
     fails(['build', add, '--emit', 'kir,mlir', '-o', 'one.kir'], 2, 'TW4010'));
   test('an output folder that cannot be made', () =>
     fails(['build', add, '--emit', 'kir', '-o', '/dev/null/x.kir'], 1, 'TW4302'));
+  test.each([
+    ['nowhere/z.npy', 'its folder does not exist'],
+    ['.', 'it is a folder'],
+  ])('an output %s that cannot be written', (path, why) => {
+    const inputs = ['--input', 'n=5', '--input', 'x=random:1', '--input', 'y=random:2'];
+    return fails(['run', add, '--target', 'interpret', ...inputs, '--output', `z=@${path}`], 1, 'TW4302', why);
+  });
 
   test('a file with a syntax error, at its line', () =>
     inFolder(async (cwd) => {
@@ -240,9 +248,9 @@ test('explain prints what a code means', async () => {
 
 test('diagnostics as JSON and SARIF are one document each', async () => {
   const json = await tilewright(['check', 'nowhere.ts', '--diagnostics=json']);
-  expect(JSON.parse(json.stderr).diagnostics[0].code).toBe('TW1401');
+  expect(JSON.parse(json.stderr).diagnostics[0].code).toBe('TW4301');
   const sarif = await tilewright(['check', 'nowhere.ts', '--diagnostics=sarif']);
-  expect(JSON.parse(sarif.stderr).runs[0].results[0].ruleId).toBe('TW1401');
+  expect(JSON.parse(sarif.stderr).runs[0].results[0].ruleId).toBe('TW4301');
 });
 
 describe('a machine without tools', () => {

@@ -202,13 +202,6 @@ export const frontendCodes = {
     'Values are read by the type of the parameter’s default.',
     ({ name, expected, got }) => `parameter '${name}' must be ${expected}, got ${got}`,
   ),
-  cannotRead: defineCode<{ file: string; why: string }>(
-    'TW1401',
-    'error',
-    'a kernel file cannot be read',
-    'The file does not exist or may not be read.',
-    ({ file, why }) => `cannot read '${file}': ${why}`,
-  ),
   doesNotParse: defineCode<{ message: string }>(
     'TW1402',
     'error',

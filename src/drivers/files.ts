@@ -1,7 +1,7 @@
-/** Files that appear whole or not at all. */
+/** The user's files: read with a reason when that fails, written so that they appear whole or not at all. */
 
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileCodes } from '../diagnostics/codes/files.js';
 import { CompileError } from '../diagnostics/diagnostic.js';
@@ -14,7 +14,6 @@ export interface OutputFile {
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'operation not permitted',
-  ENOENT: 'its folder does not exist',
   ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'it is a folder',
   ENOSPC: 'no space left on the device',
@@ -25,9 +24,21 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** What a failed call to the file system means, in words. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, absence: string): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  return (code !== undefined ? reasons[code] : undefined) ?? message;
+  if (code === 'ENOENT') return absence;
+  return (code === undefined ? undefined : reasons[code]) ?? message;
+}
+
+/**
+ * Reads a file that the user named.
+ *
+ * @throws CompileError TW4301.
+ */
+export async function readInput(file: string): Promise<Buffer> {
+  return readFile(file).catch((error: unknown) => {
+    throw new CompileError([fileCodes.cannotRead({ file, why: reasonOf(error, 'no such file') })]);
+  });
 }
 
 interface Pending {
@@ -85,6 +96,6 @@ export async function writeOutputs(files: readonly OutputFile[], makeFolders = f
     }
   } catch (error) {
     await Promise.all(pending.map(({ temporary }) => unlink(temporary).catch(() => {})));
-    throw new CompileError([fileCodes.cannotWrite({ file: path, why: reasonOf(error) })]);
+    throw new CompileError([fileCodes.cannotWrite({ file: path, why: reasonOf(error, 'its folder does not exist') })]);
   }
 }
