@@ -1,5 +1,7 @@
 export default {
   testEnvironment: 'node',
+  // A test that runs tools takes as long as the machine is busy; what limits it is the tool's own time-out.
+  testTimeout: 120_000,
   // The clean-up wraps objects that live in globals (signal-exit keeps its emitter there) anew for every file, until a
   // write to one of them runs out of stack.
   testEnvironmentOptions: { globalsCleanup: 'off' },
