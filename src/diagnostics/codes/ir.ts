@@ -76,7 +76,7 @@ export const irCodes = {
     'TW0107',
     'error',
     'a pass pipeline is not valid',
-    'A pipeline is a list of passes, each with options in braces: `canonicalize,unroll{limit=8}`. `tilewright opt --list` lists them.',
+    'A pipeline is a list of passes, each with options in braces: `canonicalize{fold_limit=8},cse`. `tilewright opt --list` lists them.',
     ({ message }) => message,
   ),
 } as const;

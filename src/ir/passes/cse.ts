@@ -2,7 +2,7 @@ import { attrKey } from '../analyses/value-numbers.js';
 import type { Kernel } from '../kernel.js';
 import { definitionOf, isPure } from '../ops/index.js';
 import type { Pass } from '../pass.js';
-import { Rewriter } from '../rewrite.js';
+import { mapBodies, Rewriter } from '../rewrite.js';
 import { printType } from '../types.js';
 import type { GenericOp, Region, Value } from '../value.js';
 import { operandsOf } from '../walk.js';
@@ -38,7 +38,5 @@ function merge(body: Region): Region {
 export const cse: Pass = {
   name: 'cse',
   summary: 'Merge ops that compute the same from the same.',
-  run(kernel: Kernel): Kernel {
-    return { ...kernel, launches: kernel.launches.map((launch) => ({ ...launch, body: merge(launch.body) })) };
-  },
+  run: (kernel: Kernel): Kernel => mapBodies(kernel, merge),
 };

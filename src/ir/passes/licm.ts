@@ -1,6 +1,7 @@
 import type { Kernel } from '../kernel.js';
 import { isOp, isPure } from '../ops/index.js';
 import type { Pass } from '../pass.js';
+import { mapBodies } from '../rewrite.js';
 import type { GenericOp, Region, Value } from '../value.js';
 import { operandsOf } from '../walk.js';
 
@@ -27,7 +28,7 @@ function hoist(region: Region): Region {
         return stay.length === body.ops.length ? body : { args: body.args, ops: stay };
       });
       if (moved.length > 0) {
-        ops.push(...moved);
+        for (const o of moved) ops.push(o);
         current = { ...loop, regions: bodies };
       }
     }
@@ -40,11 +41,5 @@ function hoist(region: Region): Region {
 export const licm: Pass = {
   name: 'licm',
   summary: 'Move loop-invariant ops in front of their loop.',
-  run(kernel: Kernel): Kernel {
-    const launches = kernel.launches.map((launch) => {
-      const body = hoist(launch.body);
-      return body === launch.body ? launch : { ...launch, body };
-    });
-    return launches.every((l, i) => l === kernel.launches[i]) ? kernel : { ...kernel, launches };
-  },
+  run: (kernel: Kernel): Kernel => mapBodies(kernel, hoist),
 };
