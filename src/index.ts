@@ -6,6 +6,19 @@ export { interpret, type RunOptions, run } from './api/run.js';
 export { CompileError, type Diagnostic, InternalError, ToolError } from './diagnostics/diagnostic.js';
 export { type Carry, ifElse, loop, when, whileLoop } from './frontend/control.js';
 export { Kernel, kernel, type TracedKernel } from './frontend/kernel.js';
+export {
+  cdiv,
+  type DotPrecision,
+  dim,
+  dot,
+  full,
+  iota,
+  maximum,
+  minimum,
+  ones,
+  select,
+  zeros,
+} from './frontend/operations.js';
 export { blockSpec, type PallasCallOptions, pallasCall, shapeDtype } from './frontend/pallas.js';
 export { choice, dtypes, type Params, perTarget } from './frontend/params.js';
 export {
@@ -19,22 +32,7 @@ export {
 export type { Axis, Dims, Max, Rank } from './frontend/rank.js';
 export { all, atomic, ds, type Extent, gather, Ref, type Slice, scatter } from './frontend/ref.js';
 export { type ArraySpec, array, element, grid, type ScalarSpec, scalar, squeezed } from './frontend/spec.js';
-export {
-  cdiv,
-  type DotPrecision,
-  dim,
-  dot,
-  full,
-  type Index,
-  iota,
-  maximum,
-  minimum,
-  ones,
-  type Scalar,
-  select,
-  Tile,
-  zeros,
-} from './frontend/tile.js';
+export { type Index, type Scalar, Tile } from './frontend/tile.js';
 export {
   type AnyDType,
   type BF16,

@@ -1,14 +1,16 @@
 /** Control flow of kernels: bodies are traced once; what goes from one trip to the next is carried by name. */
 
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
-import type { Bool, DType } from '../ir/dtypes.js';
-import { i32 } from '../ir/dtypes.js';
-import { indexType, printType, sameType, tileType } from '../ir/types.js';
+import type { DiagnosticContext } from '../diagnostics/diagnostic.js';
+import type { Loc } from '../diagnostics/location.js';
+import { type Bool, i32 } from '../ir/dtypes.js';
+import { indexType, printType, sameType } from '../ir/types.js';
 import { mistake, noteAt } from './errors.js';
+import { checkCallback, checkOptions, describe, refuse } from './handle.js';
 import type { Extent } from './ref.js';
 import { userLoc } from './site.js';
-import { type AnyTile, type Index, locOf, type Scalar, Tile, traced, useTile } from './tile.js';
-import { needTrace, type Trace, type TracedValue } from './trace.js';
+import { type AnyTile, asTile, constant, type Index, type Scalar, Tile, traced, useTile } from './tile.js';
+import { needTrace, type TracedValue } from './trace.js';
 
 /** Any tile, for carried values. */
 // biome-ignore lint/suspicious/noExplicitAny: Tile is invariant in its dtype; any is the only type that all of them meet.
@@ -17,10 +19,29 @@ type Carried = Tile<any, any>;
 /** One tile, or several by name. */
 export type Carry = Carried | { readonly [name: string]: Carried };
 
-const flatten = (carry: Carry): { name: string; tile: AnyTile }[] =>
-  carry instanceof Tile
-    ? [{ name: 'value', tile: carry }]
-    : Object.entries(carry).map(([name, tile]) => ({ name, tile }));
+interface NamedTile {
+  readonly name: string;
+  readonly tile: AnyTile;
+}
+
+/** Refuses a promise: what an async function does after its first `await` would happen when the trace is over. */
+function checkSync(what: string, result: unknown): void {
+  if (result instanceof Promise) mistake((c) => frontendCodes.asyncBody({ what }, c));
+}
+
+/** The tiles of a carry, in order. */
+function tilesOf(carry: unknown): NamedTile[] {
+  if (carry instanceof Tile) return [{ name: 'value', tile: carry }];
+  const plain = typeof carry === 'object' && carry !== null && Object.getPrototypeOf(carry) === Object.prototype;
+  if (!plain) refuse('what is carried is a tile or a record of tiles', carry, helpFor(carry));
+  return Object.entries(carry as object).map(([name, x]) => ({
+    name,
+    tile: x instanceof Tile ? x : refuse(`carried value '${name}' must be a tile`, x, helpFor(x)),
+  }));
+}
+
+const helpFor = (x: unknown): DiagnosticContext =>
+  typeof x === 'number' ? { help: `a number has no dtype of its own: full(f32, [], ${x})` } : {};
 
 function rebuild<C extends Carry>(like: C, values: readonly TracedValue[]): C {
   const tiles = values.map((v) => traced(v));
@@ -28,55 +49,48 @@ function rebuild<C extends Carry>(like: C, values: readonly TracedValue[]): C {
   return Object.fromEntries(Object.keys(like).map((name, i) => [name, tiles[i]!])) as unknown as C;
 }
 
-/** Checks that `next` has the names and types of `carry`; gives its tiles in that order. */
-function match(carry: Carry, next: unknown, what: string): AnyTile[] {
-  if (next instanceof Promise) mistake((c) => frontendCodes.asyncBody({ what }, c));
-  const expected = flatten(carry);
+/** Checks that `next` has the names and types of what was carried; gives its tiles in that order. */
+function match(expected: readonly NamedTile[], next: unknown, what: string): AnyTile[] {
+  checkSync(what, next);
+  const wrong = (message: string): never => mistake((c) => frontendCodes.returnsValue({ what: message }, c));
   if (typeof next !== 'object' || next === null)
-    return mistake((c) =>
-      frontendCodes.returnsValue({ what: `${what} must return the carried values, got ${String(next)}` }, c),
-    );
-  const given = new Map(flatten(next as Carry).map(({ name, tile }) => [name, tile]));
+    return wrong(`${what} must return the carried values, got ${describe(next)}`);
+  const given = new Map(next instanceof Tile ? [['value', next]] : Object.entries(next));
   const extra = [...given.keys()].find((name) => !expected.some((x) => x.name === name));
-  if (extra !== undefined)
-    mistake((c) => frontendCodes.returnsValue({ what: `${what} returns '${extra}', which is not carried` }, c));
+  if (extra !== undefined) wrong(`${what} returns '${extra}', which is not carried`);
   return expected.map(({ name, tile }) => {
-    const got = given.get(name);
-    if (!(got instanceof Tile))
-      return mistake((c) =>
-        frontendCodes.returnsValue({ what: `${what} does not return the carried value '${name}'` }, c),
-      );
-    if (!sameType(got.type, tile.type))
-      mistake(
-        (c) => frontendCodes.carryChanges({ name, expected: printType(tile.type), got: printType(got.type) }, c),
-        {
-          loc: locOf(got),
-          notes: [noteAt('it starts here', locOf(tile))],
-          help:
-            (got.dtype as DType) === tile.dtype
-              ? `return a tile of shape [${tile.type.shape.join(', ')}]`
-              : `convert with .to(${tile.dtype.name}) before returning it`,
-        },
-      );
+    if (!given.has(name)) return wrong(`${what} does not return the carried value '${name}'`);
+    const got: unknown = given.get(name);
+    if (!(got instanceof Tile)) return wrong(`${what} must return a tile for '${name}', got ${describe(got)}`);
+    checkCarried(name, tile, got);
     return got;
   });
 }
 
-function asIndex(trace: Trace, x: Extent): never {
-  if (typeof x !== 'number') {
-    if (!(x instanceof Tile) || x.dtype !== i32 || x.type.shape.length > 0)
-      mistake((c) =>
-        frontendCodes.badIndex(
-          { message: `a loop bound is an i32 scalar, got ${x instanceof Tile ? printType(x.type) : typeof x}` },
-          c,
-        ),
-      );
-    return useTile(x);
-  }
-  if (!Number.isInteger(x))
-    mistake((c) => frontendCodes.badIndex({ message: `a loop bound is an integer, got ${x}` }, c));
-  return trace.use(trace.emit('constant', {}, { value: x }, { types: [tileType(i32)] })[0]!) as never;
+function checkCarried(name: string, tile: AnyTile, got: AnyTile): void {
+  if (sameType(got.type, tile.type)) return;
+  mistake((c) => frontendCodes.carryChanges({ name, expected: printType(tile.type), got: printType(got.type) }, c), {
+    loc: got.birth,
+    notes: [noteAt('it starts here', tile.birth)],
+    help:
+      got.dtype === tile.dtype
+        ? `return a tile of shape [${tile.type.shape.join(', ')}]`
+        : `convert with .to(${tile.dtype.name}) before returning it`,
+  });
 }
+
+/** A loop bound as an i32 scalar of the trace. */
+function bound(what: string, x: unknown): never {
+  const bad = (): never =>
+    mistake((c) => frontendCodes.badIndex({ message: `${what} of a loop is an i32 scalar, got ${describe(x)}` }, c));
+  if (typeof x === 'number') return Number.isInteger(x) ? useTile(constant(x, i32, [])) : bad();
+  return x instanceof Tile && sameType(x.type, indexType) ? useTile(x) : bad();
+}
+
+const useAll = (tiles: readonly AnyTile[]): never[] => tiles.map((t) => useTile(t));
+
+const argumentsOf = (carried: readonly NamedTile[]) =>
+  carried.map(({ name, tile }) => ({ type: tile.type, hint: name }));
 
 export interface LoopRange {
   /** First value of the counter; 0. */
@@ -106,31 +120,35 @@ export function loop(
 ): unknown {
   const trace = needTrace('loop');
   const loc = userLoc();
+  checkOptions('loop', ['from', 'to', 'step', 'unroll', 'carry'], range);
+  checkCallback("'loop' takes a body: (k) => { … }", body);
   const { from = 0, to, step = 1, unroll, carry } = range;
-  if (!Number.isInteger(step) || step < 1)
-    mistake((c) => frontendCodes.badIndex({ message: `the step of a loop is an integer from 1 up, got ${step}` }, c));
-  const initial = carry === undefined ? [] : flatten(carry);
-  const operands = {
-    from: asIndex(trace, from),
-    to: asIndex(trace, to),
-    step: asIndex(trace, step),
-    init: initial.map(({ tile }) => useTile(tile)),
-  };
-  const args = [{ type: indexType, hint: 'k' }, ...initial.map(({ name, tile }) => ({ type: tile.type, hint: name }))];
-  const { region } = trace.region(args, ([k, ...carried]) => {
-    const next = body(traced(k!), (carry === undefined ? undefined : rebuild(carry, carried)) as never);
-    if (carry === undefined && next !== undefined) {
-      if (next instanceof Promise) mistake((c) => frontendCodes.asyncBody({ what: 'a loop body' }, c));
-      mistake(
-        (c) => frontendCodes.returnsValue({ what: 'this loop carries nothing, but its body returns a value' }, c),
-        { loc, help: 'give loop() a `carry`' },
+  for (const [name, n] of Object.entries({ step, unroll }))
+    if (n !== undefined && (!Number.isInteger(n) || n < 1))
+      mistake((c) =>
+        frontendCodes.badIndex({ message: `${name} of a loop is an integer from 1 up, got ${describe(n)}` }, c),
       );
-    }
-    const values = carry === undefined ? [] : match(carry, next, 'a loop body').map((t) => useTile(t));
+  const initial = carry === undefined ? [] : tilesOf(carry);
+  const operands = {
+    from: bound('from', from),
+    to: bound('to', to),
+    step: bound('step', step),
+    init: useAll(initial.map(({ tile }) => tile)),
+  };
+  const { region } = trace.region([{ type: indexType, hint: 'k' }, ...argumentsOf(initial)], ([k, ...carried]) => {
+    const next = body(traced(k!), (carry === undefined ? undefined : rebuild(carry, carried)) as never);
+    if (carry === undefined) checkNothing('this loop carries nothing, but its body returns a value', next, loc);
+    const values = carry === undefined ? [] : useAll(match(initial, next, 'a loop body'));
     trace.emit('yield', { values }, {}, { loc });
   });
   const results = trace.emit('for', operands, { unroll }, { regions: [region], loc });
   return carry === undefined ? undefined : rebuild(carry, results);
+}
+
+function checkNothing(message: string, result: unknown, loc: Loc): void {
+  checkSync('a loop body', result);
+  if (result !== undefined)
+    mistake((c) => frontendCodes.returnsValue({ what: message }, c), { loc, help: 'give loop() a `carry`' });
 }
 
 /** Repeats `body` while `condition` holds for the carried values. */
@@ -141,25 +159,22 @@ export function whileLoop<C extends Carry>(
 ): C {
   const trace = needTrace('whileLoop');
   const loc = userLoc();
-  const initial = flatten(carry);
-  const args = initial.map(({ name, tile }) => ({ type: tile.type, hint: name }));
+  checkCallback("'whileLoop' takes a condition: (carry) => …", condition);
+  checkCallback("'whileLoop' takes a body: (carry) => …", body);
+  const initial = tilesOf(carry);
+  const args = argumentsOf(initial);
+  const init = useAll(initial.map(({ tile }) => tile));
   const test = trace.region(args, (values) => {
-    const holds = condition(rebuild(carry, values));
-    trace.emit('condition', { condition: useTile(holds) }, {}, { loc });
+    const holds: unknown = condition(rebuild(carry, values));
+    checkSync('the condition of whileLoop', holds);
+    const operand = useTile(asTile('the condition of whileLoop returns a bool scalar', holds));
+    trace.emit('condition', { condition: operand }, {}, { loc });
   });
   const step = trace.region(args, (values) => {
-    const next = match(carry, body(rebuild(carry, values)), 'the body of whileLoop');
-    trace.emit('yield', { values: next.map((t) => useTile(t)) }, {}, { loc });
+    const next = match(initial, body(rebuild(carry, values)), 'the body of whileLoop');
+    trace.emit('yield', { values: useAll(next) }, {}, { loc });
   });
-  return rebuild(
-    carry,
-    trace.emit(
-      'while',
-      { init: initial.map(({ tile }) => useTile(tile)) },
-      {},
-      { regions: [test.region, step.region], loc },
-    ),
-  );
+  return rebuild(carry, trace.emit('while', { init }, {}, { regions: [test.region, step.region], loc }));
 }
 
 /** One of two values, of which only the chosen one is computed. */
@@ -168,37 +183,46 @@ export function ifElse<C extends Carry>(
   then: () => C,
   otherwise: () => NoInfer<C>,
 ): C {
+  checkCallback("'ifElse' takes a function for each branch: () => …", then);
+  checkCallback("'ifElse' takes a function for each branch: () => …", otherwise);
   if (typeof condition === 'boolean') return condition ? then() : otherwise();
   const trace = needTrace('ifElse');
   const loc = userLoc();
-  const holds = useTile(condition);
+  const holds = useTile(asTile("'ifElse' takes a bool scalar or a boolean", condition));
   const first = trace.region([], () => {
-    const value = then();
-    trace.emit('yield', { values: flatten(value).map(({ tile }) => useTile(tile)) }, {}, { loc });
-    return value;
+    const value: unknown = then();
+    checkSync('a branch of ifElse', value);
+    if (value === undefined)
+      mistake((c) => frontendCodes.returnsValue({ what: 'a branch of ifElse must return a value' }, c), {
+        loc,
+        help: 'use when() for what has effects only',
+      });
+    const tiles = tilesOf(value);
+    trace.emit('yield', { values: useAll(tiles.map(({ tile }) => tile)) }, {}, { loc });
+    return { value: value as C, tiles };
   });
   const second = trace.region([], () => {
-    const values = match(first.result, otherwise(), 'the other branch of ifElse');
-    trace.emit('yield', { values: values.map((t) => useTile(t)) }, {}, { loc });
+    const values = match(first.result.tiles, otherwise(), 'the other branch of ifElse');
+    trace.emit('yield', { values: useAll(values) }, {}, { loc });
   });
-  const types = flatten(first.result).map(({ tile }) => tile.type);
-  return rebuild(
-    first.result,
-    trace.emit('if', { condition: holds }, {}, { types, regions: [first.region, second.region], loc }),
-  );
+  const types = first.result.tiles.map(({ tile }) => tile.type);
+  const results = trace.emit('if', { condition: holds }, {}, { types, regions: [first.region, second.region], loc });
+  return rebuild(first.result.value, results);
 }
 
 /** Runs `body` where the condition holds, for its effects. A JavaScript boolean decides while tracing. */
 export function when(condition: Scalar<Bool> | boolean, body: () => void): void {
+  checkCallback("'when' takes a body: () => { … }", body);
+  const run = (): void => checkSync('the body of when', body() as unknown);
   if (typeof condition === 'boolean') {
-    if (condition) body();
+    if (condition) run();
     return;
   }
   const trace = needTrace('when');
   const loc = userLoc();
-  const holds = useTile(condition);
+  const holds = useTile(asTile("'when' takes a bool scalar or a boolean", condition));
   const then = trace.region([], () => {
-    body();
+    run();
     trace.emit('yield', {}, {}, { loc });
   });
   const otherwise = trace.region([], () => {

@@ -2,14 +2,16 @@
 
 import { dirname, isAbsolute } from 'node:path';
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
-import { CompileError, type Diagnostic } from '../diagnostics/diagnostic.js';
+import { CompileError, type Diagnostic, InternalError, ToolError } from '../diagnostics/diagnostic.js';
 import { type Loc, primaryLoc } from '../diagnostics/location.js';
 import type * as ir from '../ir/kernel.js';
-import { mistake } from './errors.js';
+import { mistake, noteAt } from './errors.js';
+import { checkCallback, describe, refuse } from './handle.js';
 import { KernelBuilder } from './kernel-builder.js';
-import { checkParams, type ParamSpecs, type Params, parseParam, resolveParams } from './params.js';
+import { checkParamSpecs, checkParams, type ParamSpecs, type Params, parseParam, resolveParams } from './params.js';
 import { type AnyProgram, Program, Sequence } from './program.js';
 import { forDisplay, parseStack, userLoc } from './site.js';
+import { activeTrace } from './trace.js';
 
 /** What tracing gives: the kernel in IR, and what is questionable about it. */
 export interface TracedKernel {
@@ -23,6 +25,7 @@ export interface TracedKernel {
 export class Kernel<P extends ParamSpecs, I, O> {
   declare private readonly io: [I, O];
   private readonly traced = new Map<string, TracedKernel>();
+  private settingUp = false;
 
   /** @internal */
   constructor(
@@ -33,12 +36,14 @@ export class Kernel<P extends ParamSpecs, I, O> {
     /** Values that were set with `with`. */
     readonly given: Partial<Params<P>>,
     readonly loc: Loc,
+    /** Whether `run` interprets it unless told a target: `pallasCall({ interpret: true })`. */
+    readonly interpreted = false,
   ) {}
 
   /** The same kernel with other parameter values. */
   with(values: Partial<Params<P>>): Kernel<P, I, O> {
     checkParams(this.name, this.params, values);
-    return new Kernel(this.name, this.params, this.setup, { ...this.given, ...values }, this.loc);
+    return new Kernel(this.name, this.params, this.setup, { ...this.given, ...values }, this.loc, this.interpreted);
   }
 
   /** `with`, from the text of `-D NAME=VALUE` options. */
@@ -70,40 +75,46 @@ export class Kernel<P extends ParamSpecs, I, O> {
   }
 
   private traceFor(target: string | undefined): TracedKernel {
+    const outer = this.settingUp ? this.name : activeTrace()?.kernel;
+    if (outer !== undefined)
+      mistake((c) => frontendCodes.nested({ inner: this.name, outer }, c), {
+        help: 'run one after the other with sequence(…), or share code by plain functions',
+      });
     const values = resolveParams(this.params, target, this.given as Record<string, unknown>);
+    this.settingUp = true;
     try {
       const program: unknown = this.setup(values as Params<P>);
       if (program instanceof Promise)
         mistake((c) => frontendCodes.asyncBody({ what: `the setup of kernel '${this.name}'` }, c), { loc: this.loc });
       if (!(program instanceof Program || program instanceof Sequence))
-        return mistake(
-          (c) => frontendCodes.badProgram({ kernel: this.name, got: program === null ? 'null' : typeof program }, c),
-          { loc: this.loc },
-        );
+        return mistake((c) => frontendCodes.badProgram({ kernel: this.name, got: describe(program) }, c), {
+          loc: this.loc,
+        });
       return new KernelBuilder(this.name, this.folder, this.loc).build(program);
     } catch (error) {
       throw userError(error, this.loc);
+    } finally {
+      this.settingUp = false;
     }
   }
 }
 
+/** How many callers an exception of the user's is told with. */
+const shownCallers = 4;
+
 /** An exception of the user's own code becomes a diagnostic with the user's frames; ours pass. */
 export function userError(error: unknown, fallback: Loc): unknown {
-  if (
-    !(error instanceof Error) ||
-    error.name === 'CompileError' ||
-    error.name === 'InternalError' ||
-    error.name === 'ToolError'
-  )
-    return error;
-  const [first, ...callers] = parseStack(error.stack ?? '');
-  const message = `${error.name}: ${error.message}`;
+  if (error instanceof CompileError || error instanceof ToolError || error instanceof InternalError) return error;
+  // Node's own errors come from another realm in a test runner, and anything can be thrown.
+  const { name, message, stack } = (typeof error === 'object' && error !== null ? error : {}) as Partial<Error>;
+  const [first, ...callers] = parseStack(typeof stack === 'string' ? stack : '');
+  const text = name !== undefined && message !== undefined ? `${name}: ${message}` : describe(error);
   return new CompileError([
     frontendCodes.threw(
-      { message },
+      { message: text },
       {
         loc: forDisplay(first ?? fallback),
-        notes: callers.slice(0, 4).map((loc) => ({ message: 'called from here', loc: forDisplay(loc) })),
+        notes: callers.slice(0, shownCallers).map((loc) => noteAt('called from here', loc)),
       },
     ),
   ]);
@@ -122,5 +133,8 @@ export function kernel<P extends ParamSpecs, I, O>(
   params: P,
   setup: (params: Params<P>) => AnyProgram<I, O>,
 ): Kernel<P, I, O> {
+  if (typeof name !== 'string') refuse("'kernel' takes a name", name);
+  checkCallback("'kernel' takes a setup function: (params) => blockProgram(…)", setup);
+  checkParamSpecs(name, params);
   return new Kernel(name, params, setup, {}, userLoc());
 }

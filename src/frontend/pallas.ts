@@ -1,57 +1,76 @@
 /** `pallasCall`: Pallas's own parameters, for those who port. It makes a kernel from lists and index-map functions. */
 
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
+import type { Loc } from '../diagnostics/location.js';
 import type { DType } from '../ir/dtypes.js';
-import type { CompilerParams } from './compiler-params.js';
 import { mistake } from './errors.js';
-import { type Kernel, kernel } from './kernel.js';
-import { blockProgram, type CostEstimateSpec, type Outputs, type Program } from './program.js';
+import { checkCallback, checkOptions, describe, Handle, refuse } from './handle.js';
+import { Kernel } from './kernel.js';
+import { checkProgramOptions, type Outputs, Program, type ProgramOptions } from './program.js';
 import type { Extent, Ref } from './ref.js';
 import { userLoc } from './site.js';
-import { array, type BlockDim, grid as makeGrid } from './spec.js';
+import { type ArraySpec, type BlockDim, declareArray, declareBlock, declareGrid } from './spec.js';
 import type { Index } from './tile.js';
 
 /** Shape and dtype of an array, as `jax.ShapeDtypeStruct` says it. */
 export interface ShapeDtype {
   readonly shape: readonly Extent[];
   readonly dtype: DType;
+  /** @internal Where it was made. */
+  readonly loc?: Loc;
 }
 
-export const shapeDtype = (shape: readonly Extent[], dtype: DType): ShapeDtype => ({ shape, dtype });
+export const shapeDtype = (shape: readonly Extent[], dtype: DType): ShapeDtype => ({ shape, dtype, loc: userLoc() });
 
 /** Which block of an array a program gets: its extents, and a function from grid indices to block indices. */
 export interface BlockSpec {
   readonly blockShape?: readonly BlockDim[];
   readonly indexMap?: (...ids: Index[]) => readonly Extent[];
+  /** @internal Where it was made. */
+  readonly loc?: Loc;
 }
 
+/** Without a shape the program gets the whole array; without an index map it gets the first block. */
 export const blockSpec = (blockShape?: readonly BlockDim[], indexMap?: BlockSpec['indexMap']): BlockSpec => ({
   ...(blockShape ? { blockShape } : {}),
   ...(indexMap ? { indexMap } : {}),
+  loc: userLoc(),
 });
 
-export interface PallasCallOptions {
+export interface PallasCallOptions extends Omit<ProgramOptions, 'fastMath'> {
   /** Gets the refs of inputs, then outputs. */
   // biome-ignore lint/suspicious/noExplicitAny: positional refs of any dtype and rank; Pallas has no types for them either
   readonly kernel: (...refs: Ref<any, any>[]) => void;
   readonly outShape: ShapeDtype | readonly ShapeDtype[];
   readonly grid?: Extent | readonly Extent[];
-  /** One for each input; missing ones give the whole array. */
+  /** One for each input; without the list every input is whole. */
   readonly inSpecs?: readonly BlockSpec[];
+  /** One for each output; without it every output is whole. */
   readonly outSpecs?: BlockSpec | readonly BlockSpec[];
   /** Scratch memory belongs to explicit programs; anything but an empty list is refused. */
   readonly scratchShapes?: readonly unknown[];
   /** Position of an input to position of the output that takes over its memory. */
   readonly inputOutputAliases?: Readonly<Record<number, number>>;
-  readonly debug?: boolean;
-  /** Where a kernel runs is the caller's choice here: `interpret(kernel, …)`. `true` is refused. */
+  /** `run` interprets the kernel unless it is told a target. */
   readonly interpret?: boolean;
   readonly name?: string;
-  readonly compilerParams?: CompilerParams | readonly CompilerParams[];
-  readonly costEstimate?: CostEstimateSpec;
-  /** Free text that the launch plan carries. */
-  readonly metadata?: Readonly<Record<string, string>>;
 }
+
+const optionNames = [
+  'kernel',
+  'outShape',
+  'grid',
+  'inSpecs',
+  'outSpecs',
+  'scratchShapes',
+  'inputOutputAliases',
+  'debug',
+  'interpret',
+  'name',
+  'compilerParams',
+  'costEstimate',
+  'metadata',
+] as const;
 
 const asList = <T>(x: T | readonly T[] | undefined): readonly T[] =>
   x === undefined ? [] : Array.isArray(x) ? (x as readonly T[]) : [x as T];
@@ -65,70 +84,101 @@ export function pallasCall(
   options: PallasCallOptions,
 ): (...inputs: readonly ShapeDtype[]) => Kernel<{}, Readonly<Record<string, never>>, Outputs> {
   const loc = userLoc();
-  const refuse = (option: string, why: string, help: string): never =>
-    mistake((c) => frontendCodes.unsupportedOption({ option, why }, c), { loc, help });
-  if (options.scratchShapes && options.scratchShapes.length > 0)
-    refuse(
-      'scratchShapes',
-      'needs an explicit program',
-      'tiles need no scratch: keep values in tiles, or use sequence() with temps',
-    );
-  if (options.interpret)
-    refuse(
-      'interpret',
-      'is not a property of a kernel',
-      'call interpret(kernel, inputs), or run with --target interpret',
-    );
-  return (...inputs) => {
-    const name = options.name ?? (options.kernel.name || 'pallas_kernel');
-    return kernel(name, {}, () => build(options, inputs)) as never;
-  };
-}
-
-function build(options: PallasCallOptions, inputs: readonly ShapeDtype[]): Program<unknown, unknown> {
-  const extents = asList(options.grid);
-  const axes = makeGrid(Object.fromEntries(extents.map((x, i) => [`i${i}`, x])));
-  const ids = extents.map((_, i) => axes[`i${i}`]!);
-  const outputs = asList(options.outShape);
-  const named = (prefix: string, shapes: readonly ShapeDtype[], specs: readonly BlockSpec[]): Record<string, never> => {
-    if (specs.length > shapes.length)
-      mistake((c) =>
-        frontendCodes.badIndex(
-          {
-            message: `there are ${specs.length} block specs for ${shapes.length} ${prefix === 'in' ? 'inputs' : 'outputs'}`,
-          },
-          c,
-        ),
-      );
-    return Object.fromEntries(shapes.map((s, i) => [`${prefix}${i}`, declare(s, specs[i], ids) as never]));
-  };
-  const aliases = Object.fromEntries(
-    Object.entries(options.inputOutputAliases ?? {}).map(([input, output]) => [`out${output}`, `in${input}`]),
-  );
-  const spec = {
-    grid: axes,
-    inputs: named('in', inputs, options.inSpecs ?? []),
-    outputs: named('out', outputs, asList(options.outSpecs)),
-    aliases,
-    ...(options.compilerParams ? { compilerParams: options.compilerParams } : {}),
-    ...(options.costEstimate ? { costEstimate: options.costEstimate } : {}),
-    ...(options.metadata ? { metadata: options.metadata } : {}),
-    debug: options.debug ?? false,
-  };
-  return blockProgram(spec as never, (refs) => {
-    const handles = refs as Readonly<Record<string, Ref>>;
-    const positional = [...inputs.map((_, i) => handles[`in${i}`]!), ...outputs.map((_, i) => handles[`out${i}`]!)];
-    return options.kernel(...positional);
-  });
-}
-
-function declare({ shape, dtype }: ShapeDtype, spec: BlockSpec | undefined, ids: readonly Index[]): unknown {
-  const whole = array(dtype, shape);
-  if (!spec?.blockShape) return whole;
-  const index = spec.indexMap ? spec.indexMap(...ids) : spec.blockShape.map(() => 0);
-  if (!Array.isArray(index))
-    mistake((c) => frontendCodes.indexRank({ got: 1, expected: spec.blockShape!.length }, c), {
-      help: 'return a list: (i) => [i, 0]',
+  checkOptions('pallasCall', optionNames, options);
+  checkCallback("'kernel' of pallasCall takes the refs of inputs and outputs: (x, o) => { … }", options.kernel);
+  checkProgramOptions(options);
+  if (asList(options.scratchShapes as unknown).length > 0)
+    mistake((c) => frontendCodes.unsupportedOption({ option: 'scratchShapes', why: 'needs an explicit program' }, c), {
+      help: 'tiles need no scratch: keep values in tiles, or use sequence() with temps',
     });
-  return whole.block(spec.blockShape as never, index as never);
+  const name = options.name ?? (options.kernel.name || 'pallas_kernel');
+  return (...inputs) =>
+    new Kernel(name, {}, () => programOf(options, inputs, loc), {}, loc, options.interpret ?? false) as never;
+}
+
+/** The program of one call. Its places are those of the user's shapes and specs, else of the call, `loc`. */
+function programOf(options: PallasCallOptions, inputs: readonly ShapeDtype[], loc: Loc): Program<unknown, unknown> {
+  const extents = asList(options.grid);
+  const grid = declareGrid(Object.fromEntries(extents.map((x, i) => [`i${i}`, x])), {}, loc);
+  const ids = extents.map((_, i) => grid[`i${i}`]!);
+  const outputs = asList(options.outShape);
+  const { compilerParams, costEstimate, metadata, debug = false } = options;
+  const spec = {
+    grid,
+    inputs: arraysOf('in', inputs, options.inSpecs, ids, loc),
+    outputs: arraysOf('out', outputs, options.outSpecs, ids, loc),
+    aliases: aliasesOf(options.inputOutputAliases ?? {}, inputs.length, outputs.length, loc),
+    ...(compilerParams ? { compilerParams } : {}),
+    ...(costEstimate ? { costEstimate } : {}),
+    ...(metadata ? { metadata } : {}),
+    debug,
+  };
+  const names = [...Object.keys(spec.inputs), ...Object.keys(spec.outputs)];
+  const body = (refs: Readonly<Record<string, Ref>>): void => options.kernel(...names.map((name) => refs[name]!));
+  return new Program(spec as never, body as never, loc);
+}
+
+/** Inputs by the outputs that take over their memory. Positions count inputs and outputs as they are listed. */
+function aliasesOf(
+  given: Readonly<Record<number, number>>,
+  inputs: number,
+  outputs: number,
+  loc: Loc,
+): Record<string, string> {
+  const aliases: Record<string, string> = {};
+  for (const [input, output] of Object.entries(given)) {
+    const refuse = (message: string): never =>
+      mistake((c) => frontendCodes.badAlias({ output: `out${output}`, input: `in${input}`, message }, c), { loc });
+    const check = (kind: string, at: number, count: number): void => {
+      if (!Number.isInteger(at) || at < 0 || at >= count) refuse(`there is no ${kind} ${describe(at)} among ${count}`);
+    };
+    check('input', Number(input), inputs);
+    check('output', output, outputs);
+    const taken = aliases[`out${output}`];
+    if (taken !== undefined) refuse(`it has taken over '${taken}' already`);
+    aliases[`out${output}`] = `in${input}`;
+  }
+  return aliases;
+}
+
+function arraysOf(
+  prefix: 'in' | 'out',
+  shapes: readonly ShapeDtype[],
+  given: BlockSpec | readonly BlockSpec[] | undefined,
+  ids: readonly Index[],
+  loc: Loc,
+): Outputs {
+  const specs = asList(given);
+  const what = prefix === 'in' ? 'inputs' : 'outputs';
+  if (given !== undefined && specs.length !== shapes.length)
+    mistake(
+      (c) =>
+        frontendCodes.badIndex({ message: `there are ${specs.length} block specs for ${shapes.length} ${what}` }, c),
+      { loc },
+    );
+  return Object.fromEntries(
+    shapes.map((shape, i) => [`${prefix}${i}`, arrayOf(`${prefix}${i}`, shape, specs[i], ids, loc)]),
+  );
+}
+
+function arrayOf(
+  name: string,
+  struct: ShapeDtype,
+  spec: BlockSpec | undefined,
+  ids: readonly Index[],
+  callLoc: Loc,
+  // biome-ignore lint/suspicious/noExplicitAny: ports say nothing of dtypes to TypeScript
+): ArraySpec<any, any> {
+  if (typeof struct !== 'object' || struct === null || !('shape' in struct) || struct instanceof Handle)
+    refuse(`'${name}' is a shapeDtype(…)`, struct, { loc: callLoc });
+  const whole = declareArray(struct.dtype, struct.shape, struct.loc ?? callLoc);
+  if (!spec?.blockShape) return whole;
+  const loc = spec.loc ?? callLoc;
+  const index: unknown = spec.indexMap ? spec.indexMap(...ids) : spec.blockShape.map(() => 0);
+  if (!Array.isArray(index))
+    return mistake((c) => frontendCodes.indexRank({ got: 1, expected: spec.blockShape!.length }, c), {
+      loc,
+      help: `return a list: (i) => [${spec.blockShape.map((_, i) => (i === 0 ? 'i' : '0')).join(', ')}]`,
+    });
+  return declareBlock(whole, spec.blockShape, index, loc);
 }

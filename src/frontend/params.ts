@@ -1,9 +1,10 @@
 /** Parameters of kernels: compile-time constants with defaults, read from `-D NAME=VALUE` by the type of the default. */
 
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
-import { nearest } from '../diagnostics/nearest.js';
+import { didYouMean } from '../diagnostics/nearest.js';
 import { type DType, tryDType } from '../ir/dtypes.js';
 import { mistake } from './errors.js';
+import { describe, isDType, refuse } from './handle.js';
 
 /** A default and the values that a tuner may try. */
 export class Choice<T> {
@@ -14,12 +15,16 @@ export class Choice<T> {
 }
 
 /** A parameter with a space of values; the default is `initial`, or the first. */
-export const choice = <T>(values: readonly T[], initial: NoInfer<T> = values[0]!): Choice<T> =>
-  new Choice(initial, values);
+export function choice<T>(values: readonly T[], initial: NoInfer<T> = values[0]!): Choice<T> {
+  if (!Array.isArray(values) || values.length === 0) refuse("'choice' takes a list of at least one value", values);
+  return new Choice(initial, values);
+}
 
 /** A dtype parameter: one of these, the first by default. */
-export const dtypes = <const L extends readonly [DType, ...DType[]]>(...list: L): Choice<L[number]> =>
-  new Choice<L[number]>(list[0], list);
+export function dtypes<const L extends readonly [DType, ...DType[]]>(...list: L): Choice<L[number]> {
+  for (const x of list.length > 0 ? list : [undefined]) if (!isDType(x)) refuse("'dtypes' takes dtypes", x);
+  return new Choice<L[number]>(list[0], list);
+}
 
 export type ParamSpec = number | boolean | string | DType | Choice<unknown>;
 export type ParamSpecs = Readonly<Record<string, ParamSpec>>;
@@ -60,9 +65,18 @@ export function resolveParams(
 
 const defaultOf = (spec: ParamSpec): unknown => (spec instanceof Choice ? spec.initial : spec);
 
-const isDType = (v: unknown): v is DType => typeof v === 'object' && v !== null && 'bits' in v && 'cls' in v;
+const show = (v: unknown): string => (isDType(v) ? v.name : describe(v));
 
-const show = (v: unknown): string => (isDType(v) ? v.name : JSON.stringify(v));
+const isParam = (v: unknown): boolean => ['number', 'boolean', 'string'].includes(typeof v) || isDType(v);
+
+/** Checks that every parameter has a default of a kind that `-D` can read, and what `perTarget` says. */
+export function checkParamSpecs(kernel: string, specs: ParamSpecs): void {
+  if (typeof specs !== 'object' || specs === null) refuse("'kernel' takes a record of parameters", specs);
+  for (const [name, spec] of Object.entries(specs))
+    if (!isParam(defaultOf(spec)))
+      refuse(`parameter '${name}' is a number, boolean, text, dtype, choice(…) or dtypes(…)`, spec);
+  for (const values of Object.values((specs as Overridden)[overrides] ?? {})) checkParams(kernel, specs, values);
+}
 
 /** Checks names and kinds of given values; dtypes must be among the declared ones. */
 export function checkParams(kernel: string, specs: ParamSpecs, given: Readonly<Record<string, unknown>>): void {
@@ -70,51 +84,47 @@ export function checkParams(kernel: string, specs: ParamSpecs, given: Readonly<R
     const spec = specOf(kernel, specs, name);
     if (value === undefined) continue;
     const base = defaultOf(spec);
-    const allowed = spec instanceof Choice && isDType(base) ? spec.values : undefined;
-    const fits = isDType(base) ? isDType(value) && (!allowed || allowed.includes(value)) : typeof value === typeof base;
+    const allowed = dtypesOf(spec);
+    const fits = allowed ? allowed.includes(value) : isDType(base) ? isDType(value) : typeof value === typeof base;
     if (!fits || (typeof value === 'number' && !Number.isFinite(value)))
-      mistake((c) =>
-        frontendCodes.badParam(
-          { name, expected: allowed ? `one of ${allowed.map(show).join(', ')}` : expectation(base), got: show(value) },
-          c,
-        ),
-      );
+      mistake((c) => frontendCodes.badParam({ name, expected: expectation(spec), got: show(value) }, c));
   }
 }
 
+/** The dtypes that a parameter may be, where it names them. */
+const dtypesOf = (spec: ParamSpec): readonly unknown[] | undefined =>
+  spec instanceof Choice && isDType(spec.initial) ? spec.values : undefined;
+
 function specOf(kernel: string, specs: ParamSpecs, name: string): ParamSpec {
   if (Object.hasOwn(specs, name)) return specs[name]!;
-  const near = nearest(name, Object.keys(specs));
-  return mistake((c) => frontendCodes.unknownParam({ name, kernel }, c), {
-    help: near ? `did you mean '${near}'?` : `its parameters are ${Object.keys(specs).join(', ') || 'none'}`,
-  });
+  const help = didYouMean(name, Object.keys(specs)) ?? `its parameters are ${Object.keys(specs).join(', ') || 'none'}`;
+  return mistake((c) => frontendCodes.unknownParam({ name, kernel }, c), { help });
 }
 
-const expectation = (base: unknown): string =>
-  isDType(base)
-    ? 'a dtype'
-    : typeof base === 'string'
-      ? 'text'
-      : typeof base === 'boolean'
-        ? 'true or false'
-        : `a ${typeof base}`;
+function expectation(spec: ParamSpec): string {
+  const allowed = dtypesOf(spec);
+  if (allowed) return `one of ${allowed.map(show).join(', ')}`;
+  const base = defaultOf(spec);
+  if (isDType(base)) return 'a dtype';
+  return { string: 'text', boolean: 'true or false' }[typeof base as string] ?? `a ${typeof base}`;
+}
 
 /** A parameter's value from the text of `-D NAME=TEXT`. */
 export function parseParam(kernel: string, specs: ParamSpecs, name: string, text: string): unknown {
-  const base = defaultOf(specOf(kernel, specs, name));
-  const refuse = (): never =>
-    mistake((c) => frontendCodes.badParam({ name, expected: expectation(base), got: `'${text}'` }, c));
-  switch (typeof base) {
+  const spec = specOf(kernel, specs, name);
+  const refused = (): never =>
+    mistake((c) => frontendCodes.badParam({ name, expected: expectation(spec), got: `'${text}'` }, c));
+  switch (typeof defaultOf(spec)) {
     case 'number': {
       const n = Number(text);
-      return text.trim() === '' || !Number.isFinite(n) ? refuse() : n;
+      return text.trim() === '' || !Number.isFinite(n) ? refused() : n;
     }
     case 'boolean':
       if (text === 'true' || text === '1') return true;
-      return text === 'false' || text === '0' ? false : refuse();
+      return text === 'false' || text === '0' ? false : refused();
     case 'string':
       return text;
     default:
-      return tryDType(text) ?? refuse();
+      return tryDType(text) ?? refused();
   }
 }

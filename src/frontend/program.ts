@@ -1,16 +1,20 @@
 /** Programs: what a kernel launches. `blockProgram` sees blocks; `sequence` runs several, one after the other. */
 
+import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import type { Loc } from '../diagnostics/location.js';
-import type { FastMathFlag } from '../ir/ops/elementwise.js';
+import { backendNames } from '../ir/kernel.js';
+import { type FastMathFlag, fastMathFlags } from '../ir/ops/elementwise.js';
 import type { CompilerParams } from './compiler-params.js';
+import { mistake } from './errors.js';
+import { checkCallback, checkOptions, checkWord, refuse } from './handle.js';
 import type { Rank } from './rank.js';
 import type { Extent, Ref } from './ref.js';
 import { userLoc } from './site.js';
-import type { ArraySpec, Grid, ScalarSpec } from './spec.js';
-import type { Scalar } from './tile.js';
+import { ArraySpec, type Grid, isGrid, ScalarSpec } from './spec.js';
+import { asSymbol, type Scalar, Tile } from './tile.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: specs are invariant in their dtype; any is the only type that all of them meet.
-type AnyArray = ArraySpec<any, any>;
+type AnyArray = ArraySpec<any, any, any>;
 // biome-ignore lint/suspicious/noExplicitAny: as above
 type AnyScalar = ScalarSpec<any>;
 
@@ -19,7 +23,11 @@ export type Outputs = Readonly<Record<string, AnyArray>>;
 
 /** What the body gets for a declaration. A union of dtypes gives a union of refs. */
 export type Handle<T> =
-  T extends ArraySpec<infer D, infer R extends Rank> ? Ref<D, R> : T extends ScalarSpec<infer D> ? Scalar<D> : never;
+  T extends ArraySpec<infer D, infer R extends Rank, infer S extends readonly Extent[]>
+    ? Ref<D, R, S>
+    : T extends ScalarSpec<infer D>
+      ? Scalar<D>
+      : never;
 export type Handles<I, O> = { readonly [K in keyof I]: Handle<I[K]> } & { readonly [K in keyof O]: Handle<O[K]> };
 
 /** What one call costs, for rates in reports. */
@@ -32,14 +40,8 @@ export interface CostEstimateSpec {
 /** What float arithmetic may give up for speed; everything is kept by default. */
 export type FastMath = { readonly [F in FastMathFlag]?: boolean };
 
-export interface BlockProgramSpec<I, O> {
-  readonly grid: Grid;
-  readonly inputs: I;
-  readonly outputs: O;
-  /** Outputs that take over the memory of an input, read and written in place. */
-  readonly aliases?: { readonly [K in keyof O]?: keyof I };
-  /** Outputs that start as zeros. */
-  readonly zeroed?: readonly (keyof O)[];
+/** What every kind of program can say besides its arrays. */
+export interface ProgramOptions {
   readonly fastMath?: FastMath;
   /** Options of back ends, at most one set for each. */
   readonly compilerParams?: CompilerParams | readonly CompilerParams[];
@@ -48,6 +50,65 @@ export interface BlockProgramSpec<I, O> {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Prints the kernel IR and the grid on standard error when the kernel is traced. */
   readonly debug?: boolean;
+}
+
+export interface BlockProgramSpec<I, O> extends ProgramOptions {
+  readonly grid: Grid;
+  readonly inputs: I;
+  readonly outputs: O;
+  /** Outputs that take over the memory of an input, read and written in place. */
+  readonly aliases?: { readonly [K in keyof O]?: keyof I };
+  /** Outputs that start as zeros. */
+  readonly zeroed?: readonly (keyof O)[];
+}
+
+const optionNames = ['fastMath', 'compilerParams', 'costEstimate', 'metadata', 'debug'] as const;
+const specNames = ['grid', 'inputs', 'outputs', 'aliases', 'zeroed', ...optionNames];
+
+/** @throws CompileError for options that say nothing, or twice the same, at the user's line. */
+export function checkProgramOptions({ fastMath, compilerParams, costEstimate, metadata }: ProgramOptions): void {
+  if (fastMath !== undefined) checkOptions('fastMath', fastMathFlags, fastMath);
+  const backends = new Set<string>();
+  for (const params of [compilerParams ?? []].flat()) {
+    if (typeof params !== 'object')
+      refuse("'compilerParams' takes CompilerParams of a back end, or a list of them", params);
+    checkWord("the back end of 'compilerParams' is one of", backendNames, params.backend);
+    if (backends.has(params.backend))
+      mistake(
+        (c) => frontendCodes.unsupportedOption({ option: 'compilerParams', why: `names '${params.backend}' twice` }, c),
+        { help: 'give one object for each back end' },
+      );
+    backends.add(params.backend);
+  }
+  checkOptions('costEstimate', ['flops', 'bytesAccessed', 'transcendentals'], costEstimate ?? {});
+  for (const [name, x] of Object.entries(costEstimate ?? {}))
+    if (!(x instanceof Tile && asSymbol(x)) && !(Number.isSafeInteger(x) && x >= 0))
+      refuse(`'${name}' of a cost estimate is an integer from 0 up, or made of dims`, x);
+  for (const [key, text] of Object.entries(metadata ?? {}))
+    if (typeof text !== 'string') refuse(`metadata is text, '${key}' is not`, text);
+}
+
+function checkArrays(spec: BlockProgramSpec<Inputs, Outputs>): void {
+  for (const kind of ['inputs', 'outputs'] as const) {
+    if (typeof spec[kind] !== 'object') refuse(`'${kind}' is a record of declarations`, spec[kind]);
+    for (const [name, x] of Object.entries(spec[kind]) as [string, unknown][])
+      if (!(x instanceof ArraySpec || (kind === 'inputs' && x instanceof ScalarSpec)))
+        refuse(`'${name}' must be declared with array(…)${kind === 'inputs' ? ' or scalar(…)' : ''}`, x);
+  }
+  for (const [output, input] of Object.entries(spec.aliases ?? {})) {
+    if (!Object.hasOwn(spec.outputs, output))
+      mistake((c) =>
+        frontendCodes.badAlias({ output, input: String(input), message: 'there is no output of that name' }, c),
+      );
+  }
+  for (const output of spec.zeroed ?? [])
+    if (!Object.hasOwn(spec.outputs, output))
+      mistake(
+        (c) => frontendCodes.badOperand({ message: `'zeroed' names '${String(output)}', which is no output` }, c),
+        {
+          help: `the outputs are ${Object.keys(spec.outputs).join(', ')}`,
+        },
+      );
 }
 
 /** One launch: a grid of programs over declared arrays. */
@@ -70,6 +131,11 @@ export function blockProgram<I extends Inputs, O extends Outputs>(
   spec: BlockProgramSpec<I, O>,
   body: (refs: Handles<I, O>) => void,
 ): Program<I, O> {
+  checkOptions('blockProgram', specNames, spec);
+  checkCallback("'blockProgram' takes a body: ({ x, … }) => { … }", body);
+  if (!isGrid(spec.grid)) refuse('the grid of a program is what grid({ … }) gives', spec.grid);
+  checkArrays(spec as never);
+  checkProgramOptions(spec);
   return new Program(spec as never, body as never, userLoc());
 }
 
@@ -101,6 +167,11 @@ export function sequence<T extends Outputs, const P extends readonly Program<any
   Omit<Intersect<InputsOf<P[number]>>, keyof T | keyof Intersect<OutputsOf<P[number]>>>,
   Omit<Intersect<OutputsOf<P[number]>>, keyof T>
 > {
+  for (const [name, x] of Object.entries(temps) as [string, unknown][])
+    if (!(x instanceof ArraySpec)) refuse(`'${name}' must be declared with array(…)`, x);
+  if (!Array.isArray(programs) || programs.length === 0) refuse("'sequence' takes a list of programs", programs);
+  for (const p of programs)
+    if (!(p instanceof Program)) refuse("'sequence' takes programs, as blockProgram(…) gives them", p);
   return new Sequence(temps, programs as never, userLoc());
 }
 

@@ -3,11 +3,12 @@
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import type { Loc } from '../diagnostics/location.js';
 import { type Bool, type DType, type I32, i32, isInt } from '../ir/dtypes.js';
-import type { AtomicKind, memoryOrders, memoryScopes } from '../ir/ops/memory.js';
+import { type AtomicKind, memoryOrders, memoryScopes } from '../ir/ops/memory.js';
 import { printType, sameType, tileType } from '../ir/types.js';
 import { mistake, noteAt } from './errors.js';
-import type { Pred, Rank } from './rank.js';
-import { type AnyTile, binary, type Index, locOf, Tile, traced, useTile } from './tile.js';
+import { checkNotCaptured, checkOptions, checkWord, describe, Handle, refuse } from './handle.js';
+import type { Dims, Pred, Rank } from './rank.js';
+import { type AnyTile, asTile, binary, broadcastShape, constant, type Index, Tile, traced, useTile } from './tile.js';
 import { needTrace, type TracedValue } from './trace.js';
 
 /** A JavaScript number or an i32 scalar. */
@@ -31,6 +32,10 @@ type AtRank<R extends Rank, I extends readonly unknown[]> = I extends readonly [
     ? AtRank<R, T>
     : AtRank<Pred<R>, T>
   : R;
+/** Extents of a view: plain numbers where those of the ref are. */
+type AtShape<R extends Rank, S, I extends readonly unknown[]> = S extends readonly number[]
+  ? Dims[AtRank<R, I>]
+  : readonly Extent[];
 
 /** One axis of the array, as a view sees it. */
 export interface ViewAxis {
@@ -51,10 +56,19 @@ export interface ArrayHandle {
   readonly loc: Loc;
 }
 
-const sliceOf = (a: unknown): a is Slice => typeof a === 'object' && a !== null && 'start' in a && 'size' in a;
+const isSlice = (a: unknown): a is Slice => typeof a === 'object' && a !== null && 'start' in a && 'size' in a;
 
-/** A view of an array in memory. Rank `R` counts the axes that it kept. */
-export class Ref<D extends DType = DType, R extends Rank = Rank> {
+const badIndex = (message: string, help?: string): never =>
+  mistake((c) => frontendCodes.badIndex({ message }, c), help === undefined ? {} : { help });
+const badExtent = (message: string, help?: string): never =>
+  mistake((c) => frontendCodes.badExtent({ message }, c), help === undefined ? {} : { help });
+
+/** A view of an array in memory. Rank `R` counts the axes that it kept, `S` are their extents. */
+export class Ref<
+  D extends DType = DType,
+  R extends Rank = Rank,
+  S extends readonly Extent[] = readonly Extent[],
+> extends Handle {
   declare private readonly invariantDType: (d: D) => D;
   declare private readonly rank: R;
 
@@ -62,31 +76,37 @@ export class Ref<D extends DType = DType, R extends Rank = Rank> {
   constructor(
     readonly array: ArrayHandle,
     readonly axes: readonly ViewAxis[],
-  ) {}
+  ) {
+    super();
+  }
+
+  /** @internal */
+  override get label(): string {
+    return `the ref '${this.array.name}'`;
+  }
+  /** @internal */
+  override get birth(): Loc {
+    return this.array.loc;
+  }
 
   get dtype(): D {
     return this.array.dtype as D;
   }
 
   /** Extents of the view: numbers for blocks and slices, run-time extents for whole axes. */
-  get shape(): readonly Extent[] {
-    return this.axes.flatMap((a) => (a.size === undefined ? [] : [a.size]));
+  get shape(): S {
+    return this.axes.flatMap((a) => (a.size === undefined ? [] : [a.size])) as readonly Extent[] as S;
   }
 
   /** A smaller view: an index drops its axis, `ds(start, size)` takes a slice, `all` keeps the axis; missing indices are `all`. */
-  at<const I extends readonly At[]>(...index: I): Ref<D, AtRank<R, I>> {
+  at<const I extends readonly At[]>(...index: I): Ref<D, AtRank<R, I>, AtShape<R, S, I>> {
     const kept = this.axes.filter((a) => a.size !== undefined).length;
     if (index.length > kept)
-      mistake((c) =>
-        frontendCodes.badIndex(
-          { message: `'${this.array.name}' has ${kept} axes here, got ${index.length} indices` },
-          c,
-        ),
-      );
+      badIndex(`'${this.array.name}' has ${kept} ${kept === 1 ? 'axis' : 'axes'} here, got ${index.length} indices`);
     let next = 0;
     const axes = this.axes.map((axis) => {
       if (axis.size === undefined) return axis;
-      return this.narrow(axis, next < index.length ? index[next++]! : all);
+      return next < index.length ? this.narrow(axis, index[next++]!) : axis;
     });
     return new Ref(this.array, axes);
   }
@@ -94,52 +114,36 @@ export class Ref<D extends DType = DType, R extends Rank = Rank> {
   private narrow(axis: ViewAxis, index: At): ViewAxis {
     if (index === all) return axis;
     const base = axis.start ?? 0;
-    if (sliceOf(index)) {
+    if (isSlice(index)) {
       if (!Number.isInteger(index.size) || index.size < 1)
-        mistake((c) =>
-          frontendCodes.badExtent(
-            { message: `a slice of '${this.array.name}' needs a size from 1 up, got ${String(index.size)}` },
-            c,
-          ),
-        );
+        badExtent(`a slice of '${this.array.name}' needs a size from 1 up, got ${describe(index.size)}`);
       return { start: plus(base, this.checkIndex(index.start)), size: index.size };
     }
     if (index instanceof Tile && index.type.shape.length > 0) {
       if (!isInt(index.dtype))
-        mistake((c) =>
-          frontendCodes.badIndex(
-            {
-              message: `'${this.array.name}' is indexed by ${printType(index.type)}; an index tile has an integer dtype`,
-            },
-            c,
-          ),
+        badIndex(
+          `'${this.array.name}' is indexed by ${index.label}; an index tile has an integer dtype`,
+          'convert with .to(i32)',
         );
       return { tile: base === 0 ? index : binary('add', index, base) };
     }
-    return { start: plus(base, this.checkIndex(index as Extent)) };
+    const start = this.checkIndex(index as Extent);
+    if (typeof start === 'number' && typeof axis.size === 'number' && start >= axis.size)
+      badIndex(`'${this.array.name}' has ${axis.size} elements along this axis, got index ${start}`);
+    return { start: plus(base, start) };
   }
 
   private checkIndex(index: Extent): Extent {
     if (typeof index === 'number') {
       if (!Number.isInteger(index) || index < 0)
-        mistake((c) =>
-          frontendCodes.badIndex(
-            { message: `'${this.array.name}' is indexed by ${index}; an index is an integer from 0 up` },
-            c,
-          ),
-        );
+        badIndex(`'${this.array.name}' is indexed by ${describe(index)}; an index is an integer from 0 up`);
       return index;
     }
+    checkNotCaptured(index);
     if (!(index instanceof Tile) || index.dtype !== i32 || index.type.shape.length > 0)
-      mistake(
-        (c) =>
-          frontendCodes.badIndex(
-            {
-              message: `'${this.array.name}' is indexed by ${index instanceof Tile ? printType(index.type) : typeof index}; an index is an i32 scalar`,
-            },
-            c,
-          ),
-        { help: 'convert with .to(i32)' },
+      badIndex(
+        `'${this.array.name}' is indexed by ${describe(index)}; an index is an i32 scalar`,
+        (index as unknown) instanceof Tile ? 'convert with .to(i32)' : undefined,
       );
     return index;
   }
@@ -151,12 +155,13 @@ export class Ref<D extends DType = DType, R extends Rank = Rank> {
    */
   load(options: { readonly mask?: Tile<Bool, R>; readonly other?: number } = {}): Tile<D, R> {
     const trace = needTrace(`load of '${this.array.name}'`);
+    checkOptions('load', ['mask', 'other'], options);
     const { index, valid, shape, axes } = block(this);
     const operands = {
       ref: trace.use(this.array.value) as never,
       index,
       valid,
-      mask: options.mask && useTile(options.mask),
+      mask: maskOf('load', options.mask),
       other: otherOf(this.dtype, options.other),
     };
     return traced(trace.emit('load', operands, { axes }, { types: [tileType(this.dtype, shape)] })[0]!);
@@ -165,35 +170,30 @@ export class Ref<D extends DType = DType, R extends Rank = Rank> {
   /** Writes the view; elements past the array's edge, or masked off, are dropped. */
   store(value: Tile<D, R> | number, options: { readonly mask?: Tile<Bool, R> } = {}): void {
     const trace = needTrace(`store to '${this.array.name}'`);
+    checkOptions('store', ['mask'], options);
     const { index, valid, shape, axes } = block(this);
     const expected = tileType(this.dtype, shape);
-    const tile: AnyTile = typeof value === 'number' ? constantOf(value, this.dtype, shape) : value;
-    if (!(tile instanceof Tile) || !sameType(tile.type, expected))
+    const tile =
+      typeof value === 'number'
+        ? constant(value, this.dtype, shape)
+        : asTile(`store to '${this.array.name}' takes a tile or a number`, value);
+    if (!sameType(tile.type, expected))
       mistake(
-        (c) =>
-          frontendCodes.storeShape(
-            {
-              ref: this.array.name,
-              expected: printType(expected),
-              got: tile instanceof Tile ? printType(tile.type) : typeof tile,
-            },
-            c,
-          ),
+        (c) => frontendCodes.storeShape({ ref: this.array.name, expected: printType(expected), got: tile.label }, c),
         {
-          ...(tile instanceof Tile ? { notes: [noteAt('the value was made here', locOf(tile))] } : {}),
+          notes: [noteAt('the value was made here', tile.birth)],
           help:
-            tile instanceof Tile && (tile.dtype as DType) !== this.dtype
+            tile.dtype !== this.dtype
               ? `convert with .to(${this.dtype.name})`
               : 'broadcastTo, expand or reshape the value to the block',
         },
       );
-    trace.stored.add(this.array.name);
     const operands = {
       ref: trace.use(this.array.value) as never,
       value: useTile(tile),
       index,
       valid,
-      mask: options.mask && useTile(options.mask),
+      mask: maskOf('store', options.mask),
     };
     trace.emit('store', operands, { axes });
   }
@@ -208,15 +208,14 @@ function plus(a: Extent, b: Extent): Extent {
 
 /** An integer as an i32 scalar of the trace. */
 function indexValue(x: Extent): never {
-  return useTile(typeof x === 'number' ? constantOf(x, i32, []) : x);
+  return useTile(typeof x === 'number' ? constant(x, i32, []) : x);
 }
 
-function constantOf(x: number, dtype: DType, shape: readonly number[]): Tile {
-  return traced(needTrace('a constant').emit('constant', {}, { value: x }, { types: [tileType(dtype, shape)] })[0]!);
-}
+const maskOf = (op: string, mask: AnyTile | undefined): undefined =>
+  (mask === undefined ? undefined : useTile(asTile(`the mask of '${op}' is a tile of bool`, mask))) as undefined;
 
-const otherOf = (dtype: DType, other: number | undefined): never =>
-  (other === undefined ? undefined : useTile(constantOf(other, dtype, []))) as never;
+const otherOf = (dtype: DType, other: number | undefined): undefined =>
+  (other === undefined ? undefined : useTile(constant(other, dtype, []))) as undefined;
 
 /**
  * The addressing of a view: first elements, and how many elements lie within the array on each axis of the tile. An
@@ -229,22 +228,15 @@ function block(ref: Pick<Ref, 'array' | 'axes'>): {
   axes: readonly number[] | undefined;
 } {
   const { name, extents } = ref.array;
-  if (ref.axes.some((a) => a.tile))
-    mistake((c) =>
-      frontendCodes.badIndex({ message: `'${name}' is indexed by a tile; use gather, scatter or atomic` }, c),
-    );
+  if (ref.axes.some((a) => a.tile)) badIndex(`'${name}' is indexed by a tile; use gather, scatter or atomic`);
   const index = ref.axes.map((a) => indexValue(a.start ?? 0));
   const along = ref.axes.flatMap((a, axis) => (a.size === undefined ? [] : [axis]));
   const shape = along.map((axis) => {
     const { size } = ref.axes[axis]!;
     if (typeof size !== 'number')
-      mistake(
-        (c) =>
-          frontendCodes.badExtent(
-            { message: `axis ${axis} of '${name}' has a run-time extent; a tile needs a static one` },
-            c,
-          ),
-        { help: `take a slice: .at(…, ds(start, size))` },
+      badExtent(
+        `axis ${axis} of '${name}' has a run-time extent; a tile needs a static one`,
+        'take a slice: .at(…, ds(start, size))',
       );
     return size as number;
   });
@@ -255,9 +247,7 @@ function block(ref: Pick<Ref, 'array' | 'axes'>): {
   });
   const valid = within.every((w) => w)
     ? []
-    : along.map((axis, i) =>
-        within[i] ? indexValue(shape[i]!) : indexValue(remaining(extents[axis]!, ref.axes[axis]!.start ?? 0)),
-      );
+    : along.map((axis, i) => indexValue(within[i] ? shape[i]! : remaining(extents[axis]!, ref.axes[axis]!.start ?? 0)));
   const axes = along.length === ref.axes.length ? undefined : along;
   return { index: index as never[], valid: valid as never[], shape, axes };
 }
@@ -266,24 +256,33 @@ function block(ref: Pick<Ref, 'array' | 'axes'>): {
 function remaining(extent: Extent, start: Extent): Extent {
   if (start === 0) return extent;
   if (typeof extent !== 'number') return binary('sub', extent, start);
-  return typeof start === 'number' ? extent - start : binary('sub', constantOf(extent, i32, []), start);
+  return typeof start === 'number' ? extent - start : binary('sub', constant(extent, i32, []), start);
 }
 
 // ---- element by element -------------------------------------------------------------------------------------------
 
 /** Index tiles of a view that `.at` gave tiles to: one per axis of the array, broadcast to one shape. */
-function indexTiles(ref: Ref, what: string): Tile[] {
+function indexTiles(ref: Pick<Ref, 'array' | 'axes'>, what: string): Tile[] {
   const tiles = ref.axes.map((a, axis): AnyTile => {
     if (a.tile) return a.tile;
     if (a.size !== undefined)
-      mistake(
-        (c) => frontendCodes.badIndex({ message: `${what} of '${ref.array.name}': axis ${axis} has no index` }, c),
-        { help: 'give .at one index or index tile per axis' },
-      );
-    return typeof a.start === 'number' || a.start === undefined ? constantOf(a.start ?? 0, i32, []) : a.start;
+      badIndex(`${what} of '${ref.array.name}': axis ${axis} has no index`, 'give one index or index tile per axis');
+    return typeof a.start === 'number' || a.start === undefined ? constant(a.start ?? 0, i32, []) : a.start;
   });
-  const shape = tiles.reduce<readonly number[]>((s, t) => (t.type.shape.length > s.length ? t.type.shape : s), []);
+  const shape = tiles.reduce<readonly number[]>((s, t) => broadcastShape(what, s, t.type.shape), []);
   return tiles.map((t) => (t as Tile).broadcastTo(shape) as unknown as Tile);
+}
+
+const asRef = (takes: string, ref: unknown): Ref => (ref instanceof Ref ? (ref as Ref) : refuse(takes, ref));
+
+/** The index tiles of `gather` and `scatter`, which take one or a list. */
+const indexedBy = (ref: Ref, index: unknown, what: string): Tile[] =>
+  indexTiles(ref.at(...([index].flat() as never[])), what);
+
+/** A value for each element of the index tiles: a number is repeated, a tile broadcast. */
+function valueOf(takes: string, value: unknown, dtype: DType, shape: readonly number[]): Tile {
+  if (typeof value === 'number') return constant(value, dtype, shape) as Tile;
+  return (asTile(takes, value) as Tile).broadcastTo(shape) as unknown as Tile;
 }
 
 interface MaskOptions<R extends Rank> {
@@ -291,19 +290,23 @@ interface MaskOptions<R extends Rank> {
   readonly other?: number;
 }
 
-/** Reads one element of `ref` per element of the index tiles (one for each axis, of one shape). */
+/** Index tiles: one for each axis of the ref. They broadcast to one shape. */
+type IndexTiles<R extends Rank> = Tile<I32, R> | readonly Tile<I32, R>[];
+
+/** Reads one element of `ref` per element of the index tiles. */
 export function gather<D extends DType, R extends Rank>(
   ref: Ref<D, Rank>,
-  index: Tile<I32, R> | readonly Tile<I32, R>[],
+  index: IndexTiles<R>,
   options: MaskOptions<R> = {},
 ): Tile<D, R> {
-  const trace = needTrace(`gather of '${ref.array.name}'`);
-  const view = ref.at(...([index].flat() as never[])) as unknown as Ref;
+  const view = asRef("'gather' takes a ref", ref);
+  const trace = needTrace(`gather of '${view.array.name}'`);
+  checkOptions('gather', ['mask', 'other'], options);
   const operands = {
-    ref: trace.use(ref.array.value) as never,
-    index: indexTiles(view, 'gather').map(useTile),
-    mask: options.mask && useTile(options.mask),
-    other: otherOf(ref.dtype, options.other),
+    ref: trace.use(view.array.value) as never,
+    index: indexedBy(view, index, 'gather').map(useTile),
+    mask: maskOf('gather', options.mask),
+    other: otherOf(view.dtype, options.other),
   };
   return traced(trace.emit('gather', operands, {})[0]!);
 }
@@ -311,23 +314,21 @@ export function gather<D extends DType, R extends Rank>(
 /** Writes one element of `ref` per element of the index tiles. */
 export function scatter<D extends DType, R extends Rank>(
   ref: Ref<D, Rank>,
-  index: Tile<I32, R> | readonly Tile<I32, R>[],
-  value: Tile<D, R>,
+  index: IndexTiles<R>,
+  value: Tile<D, R> | number,
   options: Omit<MaskOptions<R>, 'other'> = {},
 ): void {
-  const trace = needTrace(`scatter to '${ref.array.name}'`);
-  const view = ref.at(...([index].flat() as never[])) as unknown as Ref;
-  trace.stored.add(ref.array.name);
-  trace.emit(
-    'scatter',
-    {
-      ref: trace.use(ref.array.value) as never,
-      value: useTile(value),
-      index: indexTiles(view, 'scatter').map(useTile),
-      mask: options.mask && useTile(options.mask),
-    },
-    {},
-  );
+  const view = asRef("'scatter' takes a ref", ref);
+  const trace = needTrace(`scatter to '${view.array.name}'`);
+  checkOptions('scatter', ['mask'], options);
+  const tiles = indexedBy(view, index, 'scatter');
+  const operands = {
+    ref: trace.use(view.array.value) as never,
+    value: useTile(valueOf("'scatter' takes a tile or a number", value, view.dtype, tiles[0]?.type.shape ?? [])),
+    index: tiles.map(useTile),
+    mask: maskOf('scatter', options.mask),
+  };
+  trace.emit('scatter', operands, {});
 }
 
 export interface AtomicOptions<R extends Rank> {
@@ -337,30 +338,27 @@ export interface AtomicOptions<R extends Rank> {
 }
 
 function atomicOp(kind: AtomicKind) {
+  const what = `atomic.${kind}`;
   return <D extends DType, R extends Rank>(
     ref: Ref<D, Rank>,
     value: Tile<D, R> | number,
     options: AtomicOptions<R> = {},
   ): Tile<D, R> => {
-    const trace = needTrace(`atomic.${kind} on '${ref.array.name}'`);
-    const index = indexTiles(ref as unknown as Ref, `atomic.${kind}`);
-    const { shape } = index[0]!.type;
-    const tile: AnyTile =
-      typeof value === 'number' ? constantOf(value, ref.dtype, shape) : (value as unknown as Tile).broadcastTo(shape);
-    trace.stored.add(ref.array.name);
+    const view = asRef(`'${what}' takes a ref`, ref);
+    const trace = needTrace(`${what} on '${view.array.name}'`);
+    checkOptions(what, ['mask', 'order', 'scope'], options);
+    const { order = 'relaxed', scope = 'device' } = options;
+    checkWord(`the order of '${what}' is one of`, memoryOrders, order);
+    checkWord(`the scope of '${what}' is one of`, memoryScopes, scope);
+    const tiles = indexTiles(view, what);
+    const { shape } = tiles[0]?.type ?? tileType(i32);
     const operands = {
-      ref: trace.use(ref.array.value) as never,
-      value: useTile(tile),
-      index: index.map(useTile),
-      mask: options.mask && useTile(options.mask),
+      ref: trace.use(view.array.value) as never,
+      value: useTile(valueOf(`'${what}' takes a tile or a number`, value, view.dtype, shape)),
+      index: tiles.map(useTile),
+      mask: maskOf(what, options.mask),
     };
-    return traced(
-      trace.emit('atomic_rmw', operands, {
-        kind,
-        order: options.order ?? 'relaxed',
-        scope: options.scope ?? 'device',
-      })[0]!,
-    );
+    return traced(trace.emit('atomic_rmw', operands, { kind, order, scope })[0]!);
   };
 }
 

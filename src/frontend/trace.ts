@@ -20,7 +20,7 @@ import { type GenericOp, type Region, type Value, value } from '../ir/value.js';
 import { countUses, walk } from '../ir/walk.js';
 import { mistake, noteAt } from './errors.js';
 import { forDisplay, relativeTo, userLoc, within } from './site.js';
-import { type HostSymbol, usesAxis } from './symbol.js';
+import { type DimSymbol, type HostSymbol, usesAxis } from './symbol.js';
 
 /** A region under construction, inside of another or of the launch. */
 class OpenRegion {
@@ -59,6 +59,8 @@ export interface TraceSetting {
   readonly grid: object;
   /** What float ops may give up, recorded on each. */
   readonly fast: readonly FastMathFlag[];
+  /** Told of each dim that the body reads. */
+  readonly onDim: (dim: DimSymbol) => void;
 }
 
 export class Trace {
@@ -67,7 +69,6 @@ export class Trace {
   private readonly symbols = new Map<HostSymbol, TracedValue>();
   private readonly dimValues = new Map<string, TracedValue>();
   private open = this.root;
-  readonly stored = new Set<string>();
 
   /** Values of the grid axes that are loops inside the program. */
   private readonly sequential = new Map<string, TracedValue>();
@@ -86,12 +87,6 @@ export class Trace {
 
   /** Traces `body` as the kernel's launch. */
   run(body: () => void): void {
-    if (current) {
-      const outer = current.kernel;
-      mistake((c) => frontendCodes.nested({ inner: this.kernel, outer }, c), {
-        help: 'run one after the other with sequence(…), or share code by plain functions',
-      });
-    }
     current = this;
     try {
       body();
@@ -140,14 +135,15 @@ export class Trace {
     const known = symbol.kind === 'dim' ? this.dimValues.get(symbol.name) : this.symbols.get(symbol);
     if (known) return known;
     if (symbol.kind === 'axis') {
-      const counter = this.sequential.get(symbol.axis);
-      if (counter) return counter;
       if (symbol.grid !== this.setting.grid)
         mistake(
           (c) => frontendCodes.badIndex({ message: `'${symbol.axis}' is an axis of another program's grid` }, c),
           { notes: [noteAt('the axis was declared here', symbol.loc)] },
         );
+      const counter = this.sequential.get(symbol.axis);
+      if (counter) return counter;
     }
+    if (symbol.kind === 'dim') this.setting.onDim(symbol);
     const loc = this.relative(symbol.loc);
     const op = this.symbolOp(symbol, loc);
     // What depends on a sequential axis changes from trip to trip; everything else is computed once, up front.
