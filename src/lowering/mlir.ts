@@ -18,6 +18,8 @@ export interface MlirOp {
   readonly results: readonly MlirValue[];
   /** `key = attribute` pairs, attributes in MLIR syntax. */
   readonly properties: Readonly<Record<string, string>>;
+  /** Discardable attributes: what another dialect than the op's own gives meaning to. */
+  readonly attributes: Readonly<Record<string, string>>;
   readonly regions: readonly MlirRegion[];
   readonly loc: Loc;
 }
@@ -26,12 +28,13 @@ export interface MlirOpParts {
   readonly operands?: readonly MlirValue[];
   readonly types?: readonly string[];
   readonly properties?: Readonly<Record<string, string>>;
+  readonly attributes?: Readonly<Record<string, string>>;
   readonly regions?: readonly MlirRegion[];
 }
 
 export function mlirOp(name: string, parts: MlirOpParts, loc: Loc = unknownLoc): MlirOp {
-  const { operands = [], types = [], properties = {}, regions = [] } = parts;
-  return { name, operands, results: types.map((type) => ({ type })), properties, regions, loc };
+  const { operands = [], types = [], properties = {}, attributes = {}, regions = [] } = parts;
+  return { name, operands, results: types.map((type) => ({ type })), properties, attributes, regions, loc };
 }
 
 /** A string attribute. MLIR escapes by two hex digits, not as JSON does. */

@@ -42,6 +42,7 @@ interface OpView {
   readonly operands: string;
   readonly properties: string;
   readonly regions: readonly RegionView[] | false;
+  readonly attributes: string;
   readonly type: string;
   readonly loc: string;
 }
@@ -57,6 +58,11 @@ export interface MlirPrintOptions {
   /** Write a location behind every op (the default). */
   readonly locs?: boolean;
 }
+
+const dictionary = (entries: Readonly<Record<string, string>>): string =>
+  Object.entries(entries)
+    .map(([key, value]) => `${key} = ${value}`)
+    .join(', ');
 
 /** Prints a module in MLIR's generic form. */
 export function renderMlir(module: MlirOp, { locs = true }: MlirPrintOptions = {}): string {
@@ -84,14 +90,16 @@ export function renderMlir(module: MlirOp, { locs = true }: MlirPrintOptions = {
   const view = (op: MlirOp, depth: number): OpView => {
     const operands = op.operands.map(name).join(', ');
     const results = op.results.map(name).join(', ');
-    const properties = Object.entries(op.properties).map(([k, v]) => `${k} = ${v}`);
+    const properties = dictionary(op.properties);
+    const attributes = dictionary(op.attributes);
     return {
       indent: '  '.repeat(depth),
       results: results && `${results} = `,
       name: op.name,
       operands,
-      properties: properties.length ? ` <{${properties.join(', ')}}>` : '',
+      properties: properties && ` <{${properties}}>`,
       regions: op.regions.length > 0 && op.regions.map((r, i) => region(r, i, depth)),
+      attributes: attributes && ` {${attributes}}`,
       type: `(${op.operands.map((v) => v.type).join(', ')}) -> (${op.results.map((v) => v.type).join(', ')})`,
       loc: locs ? ` loc(${mlirLoc(op.loc)})` : '',
     };

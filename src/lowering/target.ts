@@ -3,7 +3,7 @@
 import { loweringCodes } from '../diagnostics/codes/lowering.js';
 import { CompileError } from '../diagnostics/diagnostic.js';
 import { nearest } from '../diagnostics/nearest.js';
-import type { VectorUnit } from './cpu/matrix.js';
+import type { VectorUnit } from './cpu/vector-unit.js';
 
 export interface CpuTarget {
   readonly kind: 'cpu';
@@ -23,9 +23,9 @@ export interface GpuTarget {
 export type Target = CpuTarget | GpuTarget;
 
 /** AVX2: what `x86-64-v3` promises. */
-const avx2: VectorUnit = { bytes: 32, registers: 16 };
-const avx512: VectorUnit = { bytes: 64, registers: 32 };
-const sse: VectorUnit = { bytes: 16, registers: 16 };
+const avx2: VectorUnit = { bytes: 32, registers: 16, scalef: false };
+const avx512: VectorUnit = { bytes: 64, registers: 32, scalef: true };
+const sse: VectorUnit = { bytes: 16, registers: 16, scalef: false };
 
 const nvidia = ['sm_80', 'sm_86', 'sm_89', 'sm_90a', 'sm_100a', 'sm_120a', 'sm_121a'] as const;
 const amd = ['gfx90a', 'gfx942', 'gfx950', 'gfx1100', 'gfx1201'] as const;
@@ -74,9 +74,6 @@ export function parseTarget(text: string, features: readonly string[]): Target {
 export function asCpuTarget(target: Target): CpuTarget {
   if (target.kind === 'cpu') return target;
   throw new CompileError([
-    loweringCodes.noBackend(
-      { target: target.name },
-      { help: '--target cpu compiles it for the CPU, --target interpret runs it in the interpreter' },
-    ),
+    loweringCodes.noBackend({ target: target.name }, { help: 'targets cpu and interpret run every kernel' }),
   ]);
 }

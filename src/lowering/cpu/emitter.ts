@@ -2,7 +2,8 @@
 
 import type { Loc } from '../../diagnostics/location.js';
 import { unknownLoc } from '../../diagnostics/location.js';
-import { type MlirOp, type MlirOpParts, type MlirRegion, type MlirValue, mlirOp } from '../mlir.js';
+import { type MlirOp, type MlirOpParts, type MlirRegion, type MlirValue, mlirOp, mlirString } from '../mlir.js';
+import type { VectorUnit } from './vector-unit.js';
 
 /** Element types of registers: f16, bf16 and fp8 values are held as f32, bool as i1. */
 export type Elem = 'i1' | 'i8' | 'i16' | 'i32' | 'i64' | 'f32' | 'f64';
@@ -51,6 +52,11 @@ export class Emitter {
   private readonly constants = new Map<string, MlirValue>();
   private readonly entry: MlirOp[] = [];
   loc: Loc = unknownLoc;
+
+  constructor(
+    /** What the code is for. */
+    readonly unit: VectorUnit,
+  ) {}
 
   /** The function's body: the constants first. */
   body(): MlirOp[] {
@@ -201,6 +207,38 @@ export class Emitter {
 
   shuffle(a: Lanes, b: Lanes, mask: readonly number[]): Lanes {
     return this.lanes('vector.shuffle', a.elem, mask.length, [a, b], { mask: `array<i64: ${mask.join(', ')}>` });
+  }
+
+  /** `width` neighbouring lanes. */
+  slice(x: Lanes, start: number, width: number): Lanes {
+    if (width === x.width) return x;
+    return this.shuffle(
+      x,
+      x,
+      Array.from({ length: width }, (_, lane) => start + lane),
+    );
+  }
+
+  /** Vectors of one width, a power of two of them, side by side. */
+  concatenate(parts: readonly Lanes[]): Lanes {
+    const [first] = parts;
+    if (parts.length === 1) return first!;
+    const half = parts.length / 2;
+    const [a, b] = [this.concatenate(parts.slice(0, half)), this.concatenate(parts.slice(half))];
+    return this.shuffle(
+      a,
+      b,
+      Array.from({ length: 2 * a.width }, (_, lane) => lane),
+    );
+  }
+
+  /** Calls an intrinsic of LLVM that has no op of its own; the result is of the form of `like`. */
+  intrinsic(name: string, operands: readonly Lanes[], like: Lanes): Lanes {
+    return this.lanes('llvm.call_intrinsic', like.elem, like.width, operands, {
+      intrin: mlirString(name),
+      op_bundle_sizes: 'array<i32>',
+      operandSegmentSizes: `array<i32: ${operands.length}, 0>`,
+    });
   }
 
   /** All lanes combined to one; `reassociate` lets float sums go in any order. */

@@ -1,6 +1,6 @@
 /** Lowers a kernel to MLIR for the CPU: per launch one entry that runs a range of programs, and the program itself. */
 
-import type { Loc } from '../../diagnostics/location.js';
+import { type Loc, primaryLoc, unknownLoc } from '../../diagnostics/location.js';
 import type { DType } from '../../ir/dtypes.js';
 import type { ArrayParam, Kernel, Launch } from '../../ir/kernel.js';
 import type { Extent } from '../../ir/symbolic.js';
@@ -10,11 +10,11 @@ import { withOpLocation } from '../rule-table.js';
 import { Arena } from './arena.js';
 import { elemOf } from './arithmetic.js';
 import { Emitter, type Lanes, pointer } from './emitter.js';
-import type { VectorUnit } from './matrix.js';
 import { NestEmitter } from './nest.js';
 import { RegionLowering } from './program.js';
 import { loadLanes } from './storage.js';
 import { type ArrayPlace, Tiles } from './tiles.js';
+import type { VectorUnit } from './vector-unit.js';
 
 export interface CpuOptions {
   readonly target: string;
@@ -44,7 +44,9 @@ export function lowerToCpu(kernel: Kernel, options: CpuOptions): CpuModule {
     functions.push(...ops);
     scratchBytes.push(bytes);
   });
-  const module = mlirOp('builtin.module', { regions: [{ args: [], ops: functions }] }, kernel.loc);
+  // mlir-opt's line-info pass crashes on a module whose location is a call.
+  const loc = primaryLoc(kernel.loc) ?? unknownLoc;
+  const module = mlirOp('builtin.module', { regions: [{ args: [], ops: functions }] }, loc);
   return { module, scratchBytes };
 }
 
@@ -94,7 +96,7 @@ function lowerLaunch(
     'i64',
   ];
 
-  const e = new Emitter();
+  const e = new Emitter(options.unit);
   e.loc = launch.loc;
   const args = argTypes.map((type) => ({ type }));
   const take = <T>(n: T[]): MlirValue[] => args.splice(0, n.length);
@@ -177,11 +179,14 @@ function lowerLaunch(
         function_type: `(${argTypes.join(', ')}) -> ()`,
         arg_attrs: `[${argAttrs.join(', ')}]`,
       },
+      // Else the optimiser makes calls of the C library out of copying loops: slower for rows, and one more dependency.
+      attributes: { passthrough: '["no-builtins"]' },
       regions: [{ args: all, ops: e.body() }],
     },
     launch.loc,
   );
   const entry = emitEntry(
+    options.unit,
     {
       symbol,
       program,
@@ -196,10 +201,11 @@ function lowerLaunch(
 
 /** `void SYMBOL(void *const *pointers, const int64_t *scalars, void *scratch, int64_t lo, int64_t hi)`. */
 function emitEntry(
+  unit: VectorUnit,
   shape: { symbol: string; program: string; arrays: number; dims: number; scalars: readonly DType[] },
   loc: Loc,
 ): MlirOp {
-  const e = new Emitter();
+  const e = new Emitter(unit);
   e.loc = loc;
   const types = [pointer, pointer, pointer, 'i64', 'i64'];
   const args = types.map((type) => ({ type }));

@@ -1,6 +1,6 @@
 /**
  * Math functions in f32 from plain arithmetic: no library, any vector width. Polynomials are minimax fits on the
- * reduced range; the bounds stated hold against double over all f32 exponents (test/acceptance/edges.test.ts).
+ * reduced range; the bounds stated were measured against double over all f32 exponents (test/unit/lowering-math).
  */
 
 import type { Emitter, Lanes } from './emitter.js';
@@ -20,16 +20,43 @@ function polynomial(e: Emitter, x: Lanes, coefficients: readonly number[]): Lane
 const f = (e: Emitter, x: number, like: Lanes): Lanes => e.float(x, 'f32', like.width);
 const i = (e: Emitter, x: number, like: Lanes): Lanes => e.int(x, 'i32', like.width);
 
-/** y * 2^n for an integer n in the low bits of `shifted` (x + roundingShift), in two exact steps, so that subnormal results round once. */
-function scaleByPower(e: Emitter, y: Lanes, n: Lanes): Lanes {
-  const half = e.binary('shrsi', n, i(e, 1, n));
-  const rest = e.binary('subi', n, half);
-  const power = (k: Lanes): Lanes => e.bitcast(e.binary('shli', e.binary('addi', k, i(e, 127, k)), i(e, 23, k)), 'f32');
-  return e.binary('mulf', e.binary('mulf', y, power(half)), power(rest));
-}
+/** Widths of the vectors that AVX-512's `vscalefps` takes, with the type of their mask and whether rounding is an operand. */
+const scalefForms = [
+  { width: 16, mask: 'i16', rounding: true },
+  { width: 8, mask: 'i8', rounding: false },
+  { width: 4, mask: 'i8', rounding: false },
+] as const;
 
-/** exp(r) for |r| <= ln2 / 2: relative error below 2^-25. */
-const expTail = [1.392625083e-3, 8.363232884e-3, 4.166655421e-2, 1.666657667e-1, 0.5];
+/** The instruction's number for the rounding mode in force. */
+const currentRounding = 4;
+
+/** y * 2^k by the instruction for it, piece by piece; undefined where there is none for the width. */
+function scaleByInstruction(e: Emitter, y: Lanes, k: Lanes): Lanes | undefined {
+  const form = e.unit.scalef ? scalefForms.find(({ width }) => width <= y.width) : undefined;
+  if (!form) return undefined;
+  const { width, mask, rounding } = form;
+  const pieces = Array.from({ length: y.width / width }, (_, piece) => {
+    const [part, power] = [e.slice(y, piece * width, width), e.slice(k, piece * width, width)];
+    const operands = [part, power, part, e.int(-1, mask), ...(rounding ? [e.int(currentRounding, 'i32')] : [])];
+    return e.intrinsic(`llvm.x86.avx512.mask.scalef.ps.${width * 32}`, operands, part);
+  });
+  return e.concatenate(pieces);
+}
+/**
+ * y * 2^k for an integer k >= -151 that `shifted` (k + roundingShift) has in its low bits, and y in [½, 2). Two exact
+ * factors, the first of them such that only the second product can be subnormal: it rounds once.
+ */
+function scaleByPower(e: Emitter, y: Lanes, k: Lanes, shifted: Lanes): Lanes {
+  const direct = scaleByInstruction(e, y, k);
+  if (direct) return direct;
+  const exponent = (n: number): Lanes => i(e, n * 2 ** 23, y);
+  const n = e.binary('shli', e.bitcast(shifted, 'i32'), i(e, 23, y));
+  const first = e.binary('maxsi', n, exponent(-124));
+  // 2^(first - 1) and 2^(k - first + 1): k may be 128, which is too much for one factor.
+  const low = e.bitcast(e.binary('addi', first, exponent(126)), 'f32');
+  const high = e.bitcast(e.binary('addi', e.binary('subi', n, first), exponent(128)), 'f32');
+  return e.binary('mulf', e.binary('mulf', y, low), high);
+}
 
 /** Clamps to where exp neither over- nor underflows further, and keeps NaN. */
 function clamp(e: Emitter, x: Lanes, low: number, high: number): Lanes {
@@ -37,33 +64,32 @@ function clamp(e: Emitter, x: Lanes, low: number, high: number): Lanes {
   return e.select(e.compareFloat('ogt', above, f(e, high, x)), f(e, high, x), above);
 }
 
+/** e^r for |r| <= ln2 / 2, relative error below 2^-26. */
+const expTerms = [1.392625083e-3, 8.363232884e-3, 4.166655421e-2, 1.666657667e-1, 0.5, 1, 1];
+
 /** e^x within 1 ulp, subnormal results included. */
 export function exp(e: Emitter, x: Lanes): Lanes {
   // Beyond these bounds the result is 0 or infinity already.
-  const bounded = clamp(e, x, -105, 90);
+  const bounded = clamp(e, x, -104, 89);
   const shifted = e.fma(bounded, f(e, log2e, x), f(e, roundingShift, x));
   const k = e.binary('subf', shifted, f(e, roundingShift, x));
   const r = e.fma(k, f(e, -ln2Low, x), e.fma(k, f(e, -ln2High, x), bounded));
-  return scaleByPower(e, expReduced(e, r), integerPart(e, shifted));
+  return scaleByPower(e, polynomial(e, r, expTerms), k, shifted);
 }
 
-const integerPart = (e: Emitter, shifted: Lanes): Lanes =>
-  e.binary('subi', e.bitcast(shifted, 'i32'), i(e, 0x4b400000, shifted));
-
-function expReduced(e: Emitter, r: Lanes): Lanes {
-  const q = polynomial(e, r, expTail);
-  return e.binary('addf', e.fma(e.binary('mulf', r, r), q, r), f(e, 1, r));
-}
+/** 2^r for |r| <= ½, relative error below 2^-28. */
+const exp2Terms = [
+  1.53293105540797e-4, 1.3390970416367054e-3, 9.61849931627512e-3, 5.550359562039375e-2, 2.4022647738456726e-1,
+  6.931471824645996e-1, 1,
+];
 
 /** 2^x within 1 ulp, subnormal results included. */
 export function exp2(e: Emitter, x: Lanes): Lanes {
-  const bounded = clamp(e, x, -151, 129);
+  const bounded = clamp(e, x, -151, 128);
   const shifted = e.binary('addf', bounded, f(e, roundingShift, x));
   const k = e.binary('subf', shifted, f(e, roundingShift, x));
   const r = e.binary('subf', bounded, k);
-  // r ln2 in two parts keeps the reduced argument exact to the last bit.
-  const reduced = e.binary('mulf', r, f(e, Math.LN2, x));
-  return scaleByPower(e, expReduced(e, reduced), integerPart(e, shifted));
+  return scaleByPower(e, polynomial(e, r, exp2Terms), k, shifted);
 }
 
 /** log(1 + t) = t - t²/2 + t³ p(t) for 1 + t in [√½, √2] (coefficients after Cephes logf). */

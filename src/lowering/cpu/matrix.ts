@@ -7,13 +7,7 @@ import type { Buffer } from './arena.js';
 import { type Elem, isFloatElem, type Lanes } from './emitter.js';
 import { loadScratch, storeScratch } from './storage.js';
 import type { Tiles } from './tiles.js';
-
-/** Registers of the target, as the micro-kernel sees them. */
-export interface VectorUnit {
-  /** Bytes of one vector register. */
-  readonly bytes: number;
-  readonly registers: number;
-}
+import type { VectorUnit } from './vector-unit.js';
 
 /** A scratch tile seen as a stack of matrices. */
 interface Matrix {
@@ -23,7 +17,7 @@ interface Matrix {
 
 /**
  * Rows and vectors of one micro-kernel: its accumulators stay in registers along k, next to the vectors of b and one
- * broadcast element of a. With 32 registers 8 × 3 of them are in use, with 16 registers 6 × 2.
+ * broadcast element of a.
  */
 export function microKernel(
   { bytes, registers }: VectorUnit,

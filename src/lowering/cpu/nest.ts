@@ -134,12 +134,12 @@ export class NestEmitter {
     return pieces;
   }
 
-  /** Runs `body` over an axis of `n` elements, carrying accumulators of the piece's width. */
+  /** Runs `body` over an axis of `n` elements, carrying accumulators of the piece's width; none yet where there is one trip. */
   private alongAxis(
     n: number,
     chunk: number,
     start: (width: number) => readonly Lanes[],
-    body: (at: MlirValue, width: number, carried: readonly Lanes[]) => readonly Lanes[],
+    body: (at: MlirValue, width: number, carried: readonly Lanes[] | undefined) => readonly Lanes[],
     finish: (carried: readonly Lanes[]) => void,
   ): void {
     const { e } = this.tiles;
@@ -154,7 +154,7 @@ export class NestEmitter {
       const first = e.i64(piece.start);
       const last =
         trips === 1
-          ? body(first, width, init).map((l) => l.value)
+          ? body(first, width, undefined).map((l) => l.value)
           : e.for(first, e.i64(piece.start + trips * width), e.i64(width), values, step);
       finish(lanes(last));
     }
@@ -177,7 +177,7 @@ export class NestEmitter {
       (width) => reductions.flatMap(({ reduce }) => reduce.start(width)),
       (at, width, carried) => {
         const index = rank === 0 ? [] : [...outer, at];
-        const groups = split(carried, sizes);
+        const groups = carried && split(carried, sizes);
         let next = 0;
         const updated: Lanes[] = [];
         for (const sink of sinks) {
@@ -185,7 +185,8 @@ export class NestEmitter {
           else {
             const { reduce } = reductions[next]!;
             const x = tiles.lanesAt(sink.op.operands.input, index, width);
-            updated.push(...reduce.step(groups[next]!, x, () => tiles.positions(rank - 1, index, width)));
+            const position = (): Lanes => tiles.positions(rank - 1, index, width);
+            updated.push(...(groups ? reduce.step(groups[next]!, x, position) : reduce.first(x, position)));
             next++;
           }
         }

@@ -13,11 +13,12 @@ import type { Arena, Buffer } from './arena.js';
 import { cast, type ElementRule, elementRules, elemOf } from './arithmetic.js';
 import { emitAtomic } from './atomic.js';
 import type { Elem, Lanes } from './emitter.js';
-import { emitDot, panelWidth, type VectorUnit } from './matrix.js';
+import { emitDot, panelWidth } from './matrix.js';
 import { isInnerReduction, type NestEmitter, type Sink, sinkInput, sinkShape } from './nest.js';
 import { cpuRules } from './rules.js';
 import { type Tiles, typeOf } from './tiles.js';
 import { isElementwise, isUnitReshape, RegionUses } from './uses.js';
+import type { VectorUnit } from './vector-unit.js';
 
 export interface ProgramContext {
   readonly tiles: Tiles;

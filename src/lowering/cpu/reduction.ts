@@ -10,6 +10,8 @@ export type Accumulator = readonly Lanes[];
 
 export interface Reducer {
   readonly start: (width: number) => Accumulator;
+  /** `step` from the start: what the first lanes give. */
+  readonly first: (x: Lanes, position: () => Lanes) => Accumulator;
   /** `position`: index of each lane along the reduced axis (used by argmax and argmin only). */
   readonly step: (acc: Accumulator, x: Lanes, position: () => Lanes) => Accumulator;
   /** Combines two accumulators of one width. */
@@ -37,25 +39,58 @@ const combiners: Record<
 /** Reduction of `kind` over lanes of `dtype`. Sums of narrow floats run in f32, of narrow integers in 32 bits. */
 export function reducer(e: Emitter, kind: ReduceKind, dtype: DType): Reducer {
   if (kind === 'argmax' || kind === 'argmin') return positionReducer(e, kind, dtype);
+  if (isFloat(dtype) && isExtremum(kind)) return extremumReducer(e, kind, dtype);
   const result = reducedDType(kind, dtype);
   const elem = elemOf(result);
   const { float, signed, unsigned, lanes } = combiners[kind];
   const op = isFloat(result) ? float : result.signed ? signed : unsigned;
-  // A NaN that is ignored counts as the identity.
-  const skipsNaN = (kind === 'max_num' || kind === 'min_num') && isFloat(dtype);
-  const widen = (x: Lanes): Lanes => {
-    const number = skipsNaN
-      ? e.select(e.compareFloat('uno', x, x), e.number(reduceIdentity(kind, dtype)!, x.elem, x.width), x)
-      : x;
-    return result === dtype ? number : cast(e, number, dtype, result);
-  };
+  const widen = (x: Lanes): Lanes => (result === dtype ? x : cast(e, x, dtype, result));
   const merge = ([a]: Accumulator, [b]: Accumulator): Accumulator => [e.binary(op, a!, b!)];
+  const start = (width: number): Accumulator => [e.number(reduceIdentity(kind, result)!, elem, width)];
   return {
-    start: (width) => [e.number(reduceIdentity(kind, result)!, elem, width)],
+    start,
+    first: (x) => merge(start(x.width), [widen(x)]),
     step: (acc, x) => merge(acc, [widen(x)]),
     merge,
     collapse: ([a]) => [e.reduction(lanes(op), a!)],
     finish: ([a]) => roundTo(e, result, a!),
+  };
+}
+
+type Extremum = 'max' | 'min' | 'max_num' | 'min_num';
+const isExtremum = (kind: ReduceKind): kind is Extremum =>
+  kind === 'max' || kind === 'min' || kind === 'max_num' || kind === 'min_num';
+
+/**
+ * Largest or smallest float, in integers: with the bits below the sign inverted where it is set, floats are ordered as
+ * their bits are, -0 below +0. One integer instruction a step, where the float ones need five for zeros and NaN. A NaN
+ * gets the key that beats all, or that of the identity where NaN is ignored.
+ */
+function extremumReducer(e: Emitter, kind: Extremum, dtype: DType): Reducer {
+  const elem = elemOf(dtype) as 'f32' | 'f64';
+  const [key, bits] = elem === 'f64' ? (['i64', 64] as const) : (['i32', 32] as const);
+  const isMax = kind === 'max' || kind === 'max_num';
+  const flip = (x: Lanes): Lanes => {
+    const sign = e.binary('shrsi', x, e.int(bits - 1, key, x.width));
+    return e.binary('xori', x, e.binary('andi', sign, e.int((1n << BigInt(bits - 1)) - 1n, key, x.width)));
+  };
+  const keyOf = (x: Lanes): Lanes => flip(e.bitcast(x, key));
+  const identity = Number(reduceIdentity(kind, dtype)!);
+  const nanBits = (elem === 'f64' ? 0x7ff8n : 0x7fc0n) << BigInt(bits - 16);
+  const nanKey = (width: number): Lanes => {
+    if (kind === 'max_num' || kind === 'min_num') return keyOf(e.float(identity, elem, width));
+    return e.int(isMax ? nanBits : ~nanBits, key, width);
+  };
+  const lift = (x: Lanes): Lanes => e.select(e.compareFloat('uno', x, x), nanKey(x.width), keyOf(x));
+  const op = isMax ? 'maxsi' : 'minsi';
+  const merge = ([a]: Accumulator, [b]: Accumulator): Accumulator => [e.binary(op, a!, b!)];
+  return {
+    start: (width) => [keyOf(e.float(identity, elem, width))],
+    first: (x) => [lift(x)],
+    step: (acc, x) => merge(acc, [lift(x)]),
+    merge,
+    collapse: ([a]) => [e.reduction(op, a!)],
+    finish: ([a]) => e.bitcast(flip(a!), elem),
   };
 }
 
@@ -92,6 +127,7 @@ function positionReducer(e: Emitter, kind: 'argmax' | 'argmin', dtype: DType): R
   };
   return {
     start: (width) => [e.number(worst, elem, width), e.int(2 ** 31 - 1, 'i32', width)],
+    first: (x, position) => [x, position()],
     step: (acc, x, position) => merge(acc, [x, position()]),
     merge,
     collapse,
