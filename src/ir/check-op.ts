@@ -10,12 +10,14 @@ import type { GenericOp, Value } from './value.js';
 
 const show = (types: readonly Type[]): string => types.map(printType).join(', ') || 'nothing';
 
-/** Reports operands that are missing or of the wrong kind. */
+/** Reports operands that are missing, unknown or of the wrong kind. */
 export function checkOperands(
   { name, operands: specs }: OpDefinition,
   operands: GenericOp['operands'],
   report: Report,
 ): void {
+  for (const group of Object.keys(operands))
+    if (!Object.hasOwn(specs, group)) report(`'${name}' has no operand '${group}'`);
   for (const [group, { arity, constraint }] of Object.entries(specs)) {
     const given = operands[group];
     if (arity === 'one' && !given) report(`'${name}' needs operand '${group}'`);
@@ -42,6 +44,8 @@ export function checkOp(op: GenericOp, sink: (diagnostic: Diagnostic) => void, l
   const report = (message: string): void => fail(irCodes.invalidOp({ message }, { loc }));
   for (const [name, spec] of Object.entries(definition.attrs))
     if (!spec.optional && op.attrs[name] === undefined) report(`'${op.name}' needs attribute '${name}'`);
+  for (const name of Object.keys(op.attrs))
+    if (!Object.hasOwn(definition.attrs, name)) report(`'${op.name}' has no attribute '${name}'`);
   checkOperands(definition, op.operands, report);
   if (op.regions.length !== definition.regions.length)
     report(`'${op.name}' has ${definition.regions.length} regions, got ${op.regions.length}`);

@@ -1,69 +1,146 @@
 /**
- * What makes a kernel valid. Everything wrong is collected: operand kinds, attributes, result types and each op's own
- * rules (by the op table), scoping, names of dims and axes, and valid extents that do not fit.
+ * What makes a kernel valid. Everything wrong is collected:
+ *
+ * - names of dims and params, and of the axes of one grid, are distinct; what extents name exists;
+ * - promises about a dim do not contradict each other;
+ * - every op fits its definition in the table (`checkOp`);
+ * - every value has one definition, and is used behind it, in its region or one inside;
+ * - terminators end the regions of ops and stand nowhere else;
+ * - `dim`, `program_id` and `num_programs` name dims and grid axes that exist; inputs are not written;
+ * - valid extents that meet are one, and none leaves the loop or branch that alone knows it.
  */
 
 import { irCodes } from '../diagnostics/codes/ir.js';
 import type { Diagnostic } from '../diagnostics/diagnostic.js';
+import type { Loc } from '../diagnostics/location.js';
 import { RaggedAnalysis } from './analyses/ragged.js';
 import { checkOp } from './check-op.js';
-import type { Kernel, Launch } from './kernel.js';
-import { isOp } from './ops/index.js';
+import type { Dim, Kernel, Launch } from './kernel.js';
+import { isOp, tryDefinition } from './ops/index.js';
 import { argumentsOf, type Extent } from './symbolic.js';
 import { printType } from './types.js';
-import type { Region, Value } from './value.js';
+import type { GenericOp, Region, Value } from './value.js';
 import { operandsOf } from './walk.js';
 
+type Sink = (diagnostic: Diagnostic) => void;
+
+const largestDim = 2 ** 31 - 1;
+
+/** Finds all faults of a kernel; none if it is valid. */
 export function verifyKernel(kernel: Kernel): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
+  const sink: Sink = (diagnostic) => diagnostics.push(diagnostic);
+  verifySignature(kernel, sink);
+  for (const launch of kernel.launches) new LaunchVerifier(kernel, launch, sink).run();
+  // Extents of ops that are not well formed mean nothing.
+  if (diagnostics.length === 0)
+    for (const launch of kernel.launches) diagnostics.push(...new RaggedAnalysis(launch).diagnostics);
+  return diagnostics;
+}
+
+/** Reports names that occur more than once. */
+function verifyNames(what: string, named: readonly { readonly name: string; readonly loc: Loc }[], sink: Sink): void {
   const names = new Set<string>();
-  for (const { name, loc } of [...kernel.dims, ...kernel.params]) {
-    if (names.has(name)) diagnostics.push(irCodes.redefinedName({ what: 'param or dim', name: `'${name}'` }, { loc }));
+  for (const { name, loc } of named) {
+    if (names.has(name)) sink(irCodes.redefinedName({ what, name: `'${name}'` }, { loc }));
     names.add(name);
   }
+}
+
+function verifySignature(kernel: Kernel, sink: Sink): void {
+  verifyNames('param or dim', [...kernel.dims, ...kernel.params], sink);
+  for (const dim of kernel.dims) verifyDim(dim, sink);
   const integers = new Set([
     ...kernel.dims.map((d) => d.name),
     ...kernel.params.filter((p) => p.kind === 'scalar' && p.value.type.dtype.cls === 'int').map((p) => p.name),
   ]);
-  const checkExtent = (extent: Extent, loc: Launch['loc']): void => {
+  const verifyExtent = (extent: Extent, loc: Loc): void => {
     for (const name of argumentsOf(extent))
-      if (!integers.has(name)) diagnostics.push(irCodes.undefinedName({ what: 'dim', name: `'${name}'` }, { loc }));
+      if (!integers.has(name)) sink(irCodes.undefinedName({ what: 'dim', name: `'${name}'` }, { loc }));
   };
   for (const param of kernel.params)
-    if (param.kind === 'array') param.value.type.shape.forEach((x) => checkExtent(x, param.loc));
-  for (const launch of kernel.launches) {
-    launch.grid.forEach((axis) => checkExtent(axis.extent, launch.loc));
-    verifyLaunch(kernel, launch, diagnostics);
+    if (param.kind === 'array') for (const extent of param.value.type.shape) verifyExtent(extent, param.loc);
+  for (const { grid, loc } of kernel.launches) {
+    verifyNames(
+      'grid axis',
+      grid.map(({ name }) => ({ name, loc })),
+      sink,
+    );
+    for (const axis of grid) verifyExtent(axis.extent, loc);
   }
-  return diagnostics;
 }
 
-function verifyLaunch(kernel: Kernel, launch: Launch, diagnostics: Diagnostic[]): void {
-  const before = diagnostics.length;
-  const axes = new Set(launch.grid.map((a) => a.name));
-  const dims = new Set(kernel.dims.map((d) => d.name));
-  const inScope = new Set<Value>(kernel.params.map((p) => p.value));
-  const visit = (region: Region): void => {
-    const defined: Value[] = [...region.args];
-    for (const arg of region.args) inScope.add(arg);
-    for (const op of region.ops) {
-      for (const v of operandsOf(op))
-        if (!inScope.has(v))
-          diagnostics.push(irCodes.notInScope({ op: op.name, type: printType(v.type) }, { loc: op.loc }));
-      if (isOp(op, 'dim') && !dims.has(op.attrs.name))
-        diagnostics.push(irCodes.undefinedName({ what: 'dim', name: `'${op.attrs.name}'` }, { loc: op.loc }));
-      if ((isOp(op, 'program_id') || isOp(op, 'num_programs')) && !axes.has(op.attrs.axis))
-        diagnostics.push(irCodes.undefinedName({ what: 'grid axis', name: `'${op.attrs.axis}'` }, { loc: op.loc }));
-      checkOp(op, (diagnostic) => diagnostics.push(diagnostic));
-      op.regions.forEach(visit);
-      for (const r of op.results) {
-        inScope.add(r);
-        defined.push(r);
+function verifyDim({ name, multipleOf = 1, min = 0, max = largestDim, loc }: Dim, sink: Sink): void {
+  const report = (message: string): void => sink(irCodes.contradictoryDim({ dim: name, message }, { loc }));
+  if (multipleOf < 1) report(`cannot be a multiple of ${multipleOf}`);
+  if (min < 0 || min > max || max > largestDim) report(`cannot lie between ${min} and ${max}`);
+}
+
+class LaunchVerifier {
+  private readonly axes: ReadonlySet<string>;
+  private readonly dims: ReadonlySet<string>;
+  private readonly inputs: ReadonlyMap<Value, string>;
+  private readonly inScope: Set<Value>;
+  /** All values that have a definition so far, in scope or not. */
+  private readonly defined: Set<Value>;
+
+  constructor(
+    kernel: Kernel,
+    private readonly launch: Launch,
+    private readonly sink: Sink,
+  ) {
+    this.axes = new Set(launch.grid.map((a) => a.name));
+    this.dims = new Set(kernel.dims.map((d) => d.name));
+    this.inputs = new Map(
+      kernel.params.flatMap((p) => (p.kind === 'array' && p.role === 'in' ? [[p.value, p.name] as const] : [])),
+    );
+    this.inScope = new Set(kernel.params.map((p) => p.value));
+    this.defined = new Set(this.inScope);
+  }
+
+  run(): void {
+    this.region(this.launch.body, this.launch.loc);
+  }
+
+  private region(region: Region, loc: Loc): void {
+    const own: Value[] = [];
+    const define = (v: Value, at: Loc): void => {
+      if (this.defined.has(v)) {
+        const name = v.hint === undefined ? `of type ${printType(v.type)}` : `%${v.hint}`;
+        this.sink(irCodes.redefinedName({ what: 'value', name }, { loc: at }));
       }
+      this.defined.add(v);
+      this.inScope.add(v);
+      own.push(v);
+    };
+    for (const arg of region.args) define(arg, loc);
+    for (const op of region.ops) {
+      this.op(op, region);
+      for (const r of op.results) define(r, op.loc);
     }
-    for (const v of defined) inScope.delete(v);
-  };
-  visit(launch.body);
-  // Extents of ops that are not well formed mean nothing.
-  if (diagnostics.length === before) diagnostics.push(...new RaggedAnalysis(launch).diagnostics);
+    for (const v of own) this.inScope.delete(v);
+  }
+
+  private op(op: GenericOp, region: Region): void {
+    const { loc } = op;
+    const definition = tryDefinition(op.name);
+    if (!definition) return this.sink(irCodes.undefinedName({ what: 'op', name: `'${op.name}'` }, { loc }));
+    for (const v of operandsOf(op))
+      if (!this.inScope.has(v)) this.sink(irCodes.notInScope({ op: op.name, type: printType(v.type) }, { loc }));
+    if (definition.terminator && (region === this.launch.body || op !== region.ops.at(-1)))
+      this.sink(irCodes.misplacedTerminator({ op: op.name }, { loc }));
+    if (isOp(op, 'dim') && !this.dims.has(op.attrs.name))
+      this.sink(irCodes.undefinedName({ what: 'dim', name: `'${op.attrs.name}'` }, { loc }));
+    if ((isOp(op, 'program_id') || isOp(op, 'num_programs')) && !this.axes.has(op.attrs.axis))
+      this.sink(irCodes.undefinedName({ what: 'grid axis', name: `'${op.attrs.axis}'` }, { loc }));
+    if (definition.effects.some((e) => e === 'writes' || e === 'atomic')) {
+      const param = this.inputs.get((op.operands as { ref?: Value }).ref!);
+      if (param !== undefined)
+        this.sink(
+          irCodes.writesInput({ op: op.name, param }, { loc, help: `declare '${param}' as inout, or write an output` }),
+        );
+    }
+    checkOp(op, this.sink);
+    for (const inner of op.regions) this.region(inner, loc);
+  }
 }

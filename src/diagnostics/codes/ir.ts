@@ -79,4 +79,25 @@ export const irCodes = {
     'A pipeline is a list of passes, each with options in braces: `canonicalize{fold_limit=8},cse`. `tilewright opt --list` lists them.',
     ({ message }) => message,
   ),
+  contradictoryDim: defineCode<{ dim: string; message: string }>(
+    'TW0108',
+    'error',
+    'the promises about a dim contradict each other',
+    '`multiple_of` is at least 1, and `min` lies between 0 and `max`, which is at most 2147483647.',
+    ({ dim, message }) => `dim '${dim}' ${message}`,
+  ),
+  misplacedTerminator: defineCode<{ op: string }>(
+    'TW0109',
+    'error',
+    'an op that ends a region stands elsewhere',
+    '`yield` and `condition` are the last op of a region of a loop or branch. The body of a launch has none.',
+    ({ op }) => `'${op}' must be the last op of a region of a loop or branch`,
+  ),
+  writesInput: defineCode<{ op: string; param: string }>(
+    'TW0110',
+    'error',
+    'an op writes an input',
+    'Only `out`, `inout` and `temp` arrays may be written. An array that is both read and written is an `inout`.',
+    ({ op, param }) => `'${op}' writes '${param}', which is an input`,
+  ),
 } as const;
