@@ -3,6 +3,7 @@
  *
  *   // RUN: roundtrip        prints as it is written
  *   // RUN: pipeline=a,b     what the passes make of it, with `// CHECK: text` (in order) and `// CHECK-NOT: text`
+ *   // RUN: interpret        on given numbers: the kernel as it is, after each pass, and after all (`golden-run.ts`)
  *   // RUN: error            each `// ERROR: text` is reported on the line below it, and nothing else is
  *   // RUN: error lowered    the same, for kernels that are valid but not legal in `lowered.kir`
  *
@@ -18,10 +19,11 @@ import type { Kernel } from '../../src/ir/kernel.js';
 import { opNames } from '../../src/ir/ops/index.js';
 import { parseModule } from '../../src/ir/parser.js';
 import { parsePipeline, runPasses } from '../../src/ir/pass.js';
-import { passes, passRegistry } from '../../src/ir/passes/index.js';
+import { loweringPipeline, passes, passRegistry } from '../../src/ir/passes/index.js';
 import { printModule } from '../../src/ir/printer.js';
 import { illegalInLowered } from '../../src/ir/stage.js';
 import { verifyKernel } from '../../src/ir/verifier.js';
+import { expectedOutputs, interpretGolden } from '../support/golden-run.js';
 
 const folder = import.meta.dirname;
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -98,6 +100,18 @@ describe.each(files)('%s', (file) => {
         writeFileSync(join(folder, file), `// RUN: roundtrip\n${printed}`);
       else expect(printed).toBe(body);
       expect(module!.kernels.flatMap(verifyKernel)).toEqual([]);
+      return;
+    }
+    if (run === 'interpret') {
+      const [kernel] = module!.kernels;
+      const expected = expectedOutputs(body);
+      expect(Object.keys(expected)).not.toEqual([]);
+      expect(interpretGolden(runPasses(kernel!, []), body)).toEqual(expected);
+      for (const pass of passes)
+        expect([pass.name, interpretGolden(runPasses(kernel!, [pass]), body)]).toEqual([pass.name, expected]);
+      const lowered = runPasses(kernel!, loweringPipeline);
+      expect(illegalInLowered(lowered)).toEqual([]);
+      expect(interpretGolden(lowered, body)).toEqual(expected);
       return;
     }
     const pipeline = parsePipeline(run.replace(/^pipeline=/, ''), passRegistry);
