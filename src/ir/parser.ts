@@ -83,15 +83,17 @@ class KernelParser {
     const dims: Dim[] = [];
     const params: Param[] = [];
     const launches: Launch[] = [];
-    const metadata: Record<string, string> = {};
+    const metadata = new Map<string, string>();
     let cost: CostEstimate | undefined;
     while (!reader.accept('}')) {
       if (reader.is('dim')) this.unique('dim', dims, this.dim());
-      else if (reader.is('cost')) cost = this.cost();
-      else if (reader.accept('metadata')) {
-        const key = reader.identifier('a name');
+      else if (reader.is('cost')) {
+        if (cost) this.redefined('the', 'cost', reader.loc);
+        cost = this.cost();
+      } else if (reader.accept('metadata')) {
+        const key = this.newKey('metadata', metadata, () => reader.identifier('a name'));
         reader.expect('=');
-        metadata[key] = reader.string('a string');
+        metadata.set(key, reader.string('a string'));
       } else if (reader.is('launch')) launches.push(this.launch());
       else this.unique('param', params, this.param());
     }
@@ -100,7 +102,7 @@ class KernelParser {
       dims,
       params,
       ...(cost ? { cost } : {}),
-      ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+      ...(metadata.size > 0 ? { metadata: Object.fromEntries(metadata) } : {}),
       launches,
       loc,
     };
@@ -111,20 +113,34 @@ class KernelParser {
     list.push(item);
   }
 
+  /** Reads a key that `given` must not have yet. */
+  private newKey(what: string, given: { has(key: string): boolean }, read: () => string): string {
+    const at = this.reader.loc;
+    const key = read();
+    if (given.has(key)) this.redefined(what, `'${key}'`, at);
+    return key;
+  }
+
   private dim(): Dim {
     const { reader } = this;
     const at = reader.loc;
     reader.expect('dim');
     const name = reader.identifier('a dim name');
-    const facts: { multipleOf?: number; min?: number; max?: number } = {};
-    const keys = { multiple_of: 'multipleOf', min: 'min', max: 'max' } as const;
-    for (let key = reader.token.text; Object.hasOwn(keys, key); key = reader.token.text) {
-      reader.advance();
+    const facts = this.calls({ multiple_of: 'multipleOf', min: 'min', max: 'max' }, () => reader.integer('an integer'));
+    return { name, ...facts, loc: this.loc(at) };
+  }
+
+  /** `key(…)` any number of times, each key once; gives the values by the keys' names in the IR. */
+  private calls<K extends string, T>(keys: Readonly<Record<string, K>>, read: () => T): Partial<Record<K, T>> {
+    const { reader } = this;
+    const given = new Map<string, T>();
+    while (Object.hasOwn(keys, reader.token.text)) {
+      const key = this.newKey('the fact', given, () => reader.advance().text);
       reader.expect('(');
-      facts[keys[key as keyof typeof keys]] = reader.integer('an integer');
+      given.set(key, read());
       reader.expect(')');
     }
-    return { name, ...facts, loc: this.loc(at) };
+    return Object.fromEntries([...given].map(([key, x]) => [keys[key], x])) as Partial<Record<K, T>>;
   }
 
   private param(): Param {
@@ -169,17 +185,9 @@ class KernelParser {
   }
 
   private cost(): CostEstimate {
-    const { reader } = this;
-    reader.expect('cost');
-    const cost: Record<string, Extent> = {};
+    this.reader.expect('cost');
     const keys = { flops: 'flops', bytes_accessed: 'bytesAccessed', transcendentals: 'transcendentals' } as const;
-    for (let key = reader.token.text; Object.hasOwn(keys, key); key = reader.token.text) {
-      reader.advance();
-      reader.expect('(');
-      cost[keys[key as keyof typeof keys]] = this.extent();
-      reader.expect(')');
-    }
-    return cost;
+    return this.calls(keys, () => this.extent());
   }
 
   private launch(): Launch {
@@ -199,7 +207,12 @@ class KernelParser {
       if (grid.slice(0, i).some((other) => other.name === axis.name)) this.redefined('grid axis', axis.name, axis.at);
     });
     const backendParams: BackendParams[] = [];
-    while (reader.is('params')) backendParams.push(this.backendParams());
+    while (reader.is('params')) {
+      const paramsAt = reader.loc;
+      const given = this.backendParams();
+      if (backendParams.some((p) => p.backend === given.backend)) this.redefined('backend', given.backend, paramsAt);
+      backendParams.push(given);
+    }
     const loc = this.loc(at);
     reader.expect('{');
     const body = this.region([]);
@@ -219,19 +232,24 @@ class KernelParser {
     const backend = backendNames.find((b) => reader.accept(b)) ?? reader.fail(`one of ${backendNames.join(', ')}`);
     reader.expect('>');
     reader.expect('{');
-    const options = reader.list('}', (): [string, string | number | boolean] => {
-      const key = reader.identifier('an option name');
+    const options = new Map<string, string | number | boolean>();
+    reader.list('}', () => {
+      const key = this.newKey('option', options, () => reader.identifier('an option name'));
       reader.expect('=');
-      const { token } = reader;
-      if (token.kind === 'string' || token.kind === 'number') {
-        reader.advance();
-        return [key, token.value];
-      }
-      const word = reader.word('a string, number, true or false');
-      if (word !== 'true' && word !== 'false') reader.fail('a string, number, true or false');
-      return [key, word === 'true'];
+      options.set(key, this.option());
     });
     return { backend, options: Object.fromEntries(options) };
+  }
+
+  private option(): string | number | boolean {
+    const { reader } = this;
+    const { token } = reader;
+    if (token.kind === 'string' || token.kind === 'number') {
+      reader.advance();
+      return token.value;
+    }
+    if (!reader.is('true') && !reader.is('false')) reader.fail('a string, number, true or false');
+    return reader.advance().text === 'true';
   }
 
   /** The ops of a region up to its closing brace; the opening one has been read. */
@@ -294,6 +312,7 @@ class KernelParser {
     for (let group = reader.token.text; reader.token.kind === 'word'; group = reader.token.text) {
       const spec = Object.hasOwn(definition.operands, group) ? definition.operands[group] : undefined;
       if (!spec || spec.arity === 'one') break;
+      if (operands[group]) this.redefined('operand', `'${group}'`, reader.loc);
       reader.advance();
       reader.expect('(');
       const values = reader.list(')', () => this.use());
@@ -310,6 +329,7 @@ class KernelParser {
     reader.list('}', () => {
       const at = reader.loc;
       const name = reader.word('an attribute');
+      if (Object.hasOwn(attrs, name)) this.redefined('attribute', `'${name}'`, at);
       reader.expect('=');
       const literal = this.literal();
       const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
@@ -373,7 +393,8 @@ class KernelParser {
       case 'ref': {
         reader.expect('<');
         const space = memorySpaces.find((s) => reader.accept(s)) ?? reader.fail(`one of ${memorySpaces.join(', ')}`);
-        const dtype = tryDType(reader.word('a dtype')) ?? reader.fail('a dtype');
+        const dtype = tryDType(reader.token.text) ?? reader.fail('a dtype');
+        reader.advance();
         const shape = reader.accept('[') ? reader.list(']', () => this.extent()) : [];
         reader.expect('>');
         return refType(space, dtype, shape);
@@ -426,10 +447,14 @@ class KernelParser {
 
   private namedExtent(): Extent {
     const { reader } = this;
+    const at = reader.loc;
     const name = reader.identifier('an extent');
-    if (!reader.is('(')) return argument(name);
-    const operator = symbolicOperators.find((o): o is SymbolicOperator => o === name) ?? reader.fail('an operator');
-    reader.expect('(');
+    if (!reader.accept('(')) return argument(name);
+    const operator = symbolicOperators.find((o): o is SymbolicOperator => o === name);
+    if (!operator)
+      throw new ParseFailure(
+        irCodes.syntax({ expected: `one of ${symbolicOperators.join(', ')}`, got: `'${name}'` }, { loc: at }),
+      );
     const left = this.extent();
     reader.expect(',');
     const right = this.extent();

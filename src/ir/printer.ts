@@ -101,8 +101,10 @@ class KernelPrinter {
   private define(value: Value, hint: string | undefined): string {
     let name = hint;
     for (let n = 1; name !== undefined && this.taken.has(name); n++) name = `${hint}_${n}`;
-    if (name !== undefined) this.taken.add(name);
-    const printed = name === undefined ? `%${this.next++}` : `%${printIdentifier(name)}`;
+    while (name === undefined || (hint === undefined && this.taken.has(name))) name = String(this.next++);
+    this.taken.add(name);
+    // A number needs no quotes; it names the same value with them.
+    const printed = `%${/^\d+$/.test(name) ? name : printIdentifier(name)}`;
     this.names.set(value, printed);
     return printed;
   }
