@@ -26,6 +26,8 @@ export interface Outcome {
   readonly signal?: string;
   readonly timedOut: boolean;
   readonly aborted: boolean;
+  /** It printed more than is kept, and was stopped. */
+  readonly overflowed: boolean;
   /** The process could not be started at all. */
   readonly notStarted: boolean;
   readonly stdout: Uint8Array;
@@ -34,8 +36,8 @@ export interface Outcome {
 }
 
 const defaultTimeout = 120_000;
-/** Output beyond this is a tool gone wild, not something to keep. */
-const outputLimit = 512 * 1024 * 1024;
+/** Bytes of each stream. Output beyond this is a tool gone wild, not something to keep. */
+const outputLimit = 16_000_000;
 
 /**
  * Runs a tool to its end.
@@ -63,18 +65,29 @@ export async function run(
   });
   const watch = watchChild(child.pid, options.signal);
   const timer = setTimeout(() => watch.stop('timed out'), options.timeout ?? defaultTimeout);
+  // Counted here because execa would stop the tool but wait for what the tool started.
+  for (const stream of [child.stdout, child.stderr]) {
+    let bytes = 0;
+    stream?.on('data', (chunk: Uint8Array) => {
+      bytes += chunk.length;
+      if (bytes > outputLimit) watch.stop('overflowed');
+    });
+  }
   const result = await child;
   clearTimeout(timer);
   const stdout = result.stdout ?? new Uint8Array();
   return { tool, argv: [path, ...args], ...outcomeOf(result, watch.end()), stdout };
 }
 
+/** Why we stopped a child. */
+type Stop = 'timed out' | 'aborted' | 'overflowed';
+
 /** Follows one child until it has ended: when it began, and whether we stopped it. */
 function watchChild(pid: number | undefined, signal: AbortSignal | undefined) {
   const started = performance.now();
   const group = processGroup(pid);
-  let stopped: 'timed out' | 'aborted' | undefined;
-  const stop = (why: 'timed out' | 'aborted'): void => {
+  let stopped: Stop | undefined;
+  const stop = (why: Stop): void => {
     stopped ??= why;
     group.stop();
   };
@@ -89,6 +102,7 @@ function watchChild(pid: number | undefined, signal: AbortSignal | undefined) {
       return {
         timedOut: stopped === 'timed out',
         aborted: stopped === 'aborted',
+        overflowed: stopped === 'overflowed',
         notStarted: pid === undefined,
         milliseconds: performance.now() - started,
       };
@@ -103,13 +117,13 @@ interface ChildEnd {
   readonly stderr?: Uint8Array | undefined;
 }
 
-type Watched = Pick<Outcome, 'timedOut' | 'aborted' | 'notStarted' | 'milliseconds'>;
+type Watched = Pick<Outcome, 'timedOut' | 'aborted' | 'overflowed' | 'notStarted' | 'milliseconds'>;
 
 /** One that we stopped did not do its work, even if it then ended in peace. */
 function outcomeOf(end: ChildEnd, watched: Watched): Omit<Outcome, 'tool' | 'argv' | 'stdout'> {
   return {
     ...watched,
-    ok: !end.failed && !watched.timedOut && !watched.aborted,
+    ok: !end.failed && !watched.timedOut && !watched.aborted && !watched.overflowed,
     ...(end.exitCode === undefined ? {} : { exitCode: end.exitCode }),
     ...(end.signal === undefined ? {} : { signal: end.signal }),
     stderr: Buffer.from(end.stderr ?? new Uint8Array()).toString('utf8'),
@@ -181,6 +195,7 @@ export function causeOf(stderr: string): string {
 function howItEnded(outcome: Outcome): string {
   if (outcome.aborted) return 'was cancelled';
   if (outcome.timedOut) return `did not end within ${Math.round(outcome.milliseconds / 1000)} s`;
+  if (outcome.overflowed) return `printed more than ${outputLimit / 1_000_000} MB and was stopped`;
   if (outcome.notStarted) return 'could not be started';
   return outcome.signal === undefined ? `ended with exit code ${outcome.exitCode}` : `was stopped by ${outcome.signal}`;
 }

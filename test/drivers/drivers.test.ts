@@ -78,6 +78,18 @@ describe('running a tool', () => {
       expect(toolError(outcome).message).toMatch(/TW3001\]: tool did not end within \d+ s/);
     }));
 
+  test('one that prints without end is stopped, with what it started', () =>
+    inFolder(async (folder) => {
+      const tool = script(folder, 'tool', "sleep 100 & yes 'a line that nobody reads'");
+      const outcome = await run('tool', tool, []);
+      expect({ ok: outcome.ok, overflowed: outcome.overflowed, timedOut: outcome.timedOut }).toEqual({
+        ok: false,
+        overflowed: true,
+        timedOut: false,
+      });
+      expect(toolError(outcome).message).toContain('tool printed more than 16 MB and was stopped');
+    }));
+
   test('one that is cancelled is stopped', () =>
     inFolder(async (folder) => {
       const tool = script(folder, 'tool', 'exec sleep 100');
