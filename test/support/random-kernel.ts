@@ -137,15 +137,17 @@ class Body {
         const changed = typeOf(turned).dtype === bool ? turned : this.emit('neg', { input: turned }, {});
         return this.emit('transpose', { input: changed }, { permutation: [1, 0] });
       }
-      case 'pad': {
-        const input = pick(this.pool);
-        return this.emit('pad', { input, fill: this.constant(1, tileType(typeOf(input).dtype)) }, {});
-      }
+      case 'pad':
+        return this.pad(pick(this.pool));
       case 'loop':
         return depth > 1 ? pick(this.pool) : this.loop(depth);
       case 'branch':
         return depth > 1 ? pick(this.pool) : this.branch(depth);
     }
+  }
+
+  pad(input: Value): Value {
+    return this.emit('pad', { input, fill: this.constant(1, tileType(typeOf(input).dtype)) }, {});
   }
 
   reduce(kind: ReduceKind, v: Value, axis: number): Value {
@@ -179,16 +181,17 @@ class Body {
     body.pool.push(...this.pool, ...tiles);
     for (let i = this.pick([1, 2, 3]); i > 0; i--) body.step(depth + 1);
     const last = body.cast(body.pool.at(-1)!, result);
-    // A carried tile must be full, or narrowed as its initial value is: made full, it always fits.
-    const padded = body.emit('pad', { input: last, fill: body.constant(0, tileType(result)) }, {});
-    body.emit('yield', { values: [padded] }, {});
-    return { region: body.region.finish(), result: padded };
+    // All extents of one axis are one here, so a tile fits with and without its edge.
+    const given = this.pick([true, false]) ? last : body.pad(last);
+    body.emit('yield', { values: [given] }, {});
+    return { region: body.region.finish(), result: given };
   }
 
   private loop(depth: number): Value {
     const seed = this.pick(this.pool);
     const { dtype } = typeOf(seed);
-    const init = this.emit('pad', { input: seed, fill: this.constant(0, tileType(dtype)) }, {});
+    // A full initial value fits whatever the body returns: it is narrowed to it.
+    const init = this.pad(seed);
     const args = [value(indexType, 'k'), value(tileType(dtype, this.shape), 'acc')];
     const { region } = this.inner(args, [args[1]!], dtype, depth);
     const [from, to, step] = [0, this.pick([0, 1, 3]), 1].map((x) => this.constant(x, indexType));
