@@ -6,11 +6,12 @@ import type { Loc } from '../diagnostics/location.js';
 import { type Bool, i32 } from '../ir/dtypes.js';
 import { indexType, printType, sameType } from '../ir/types.js';
 import { mistake, noteAt } from './errors.js';
-import { checkCallback, checkOptions, describe, refuse } from './handle.js';
+import { checkCallback, checkOptions, describe, isRecord, refuse } from './handle.js';
+import { constantValue } from './number.js';
 import type { Extent } from './ref.js';
 import { userLoc } from './site.js';
-import { type AnyTile, asTile, constant, type Index, type Scalar, Tile, traced, useTile } from './tile.js';
-import { needTrace, type TracedValue } from './trace.js';
+import { type AnyTile, asTile, type Index, type Scalar, Tile, traced, useTile } from './tile.js';
+import { needTrace, type Trace, type TracedValue } from './trace.js';
 
 /** Any tile, for carried values. */
 // biome-ignore lint/suspicious/noExplicitAny: Tile is invariant in its dtype; any is the only type that all of them meet.
@@ -32,9 +33,8 @@ function checkSync(what: string, result: unknown): void {
 /** The tiles of a carry, in order. */
 function tilesOf(carry: unknown): NamedTile[] {
   if (carry instanceof Tile) return [{ name: 'value', tile: carry }];
-  const plain = typeof carry === 'object' && carry !== null && Object.getPrototypeOf(carry) === Object.prototype;
-  if (!plain) refuse('what is carried is a tile or a record of tiles', carry, helpFor(carry));
-  return Object.entries(carry as object).map(([name, x]) => ({
+  if (!isRecord(carry)) return refuse('what is carried is a tile or a record of tiles', carry, helpFor(carry));
+  return Object.entries(carry).map(([name, x]) => ({
     name,
     tile: x instanceof Tile ? x : refuse(`carried value '${name}' must be a tile`, x, helpFor(x)),
   }));
@@ -80,11 +80,12 @@ function checkCarried(name: string, tile: AnyTile, got: AnyTile): void {
 }
 
 /** A loop bound as an i32 scalar of the trace. */
-function bound(what: string, x: unknown): never {
+function bound(trace: Trace, loc: Loc, what: string, x: unknown): never {
   const bad = (): never =>
     mistake((c) => frontendCodes.badIndex({ message: `${what} of a loop is an i32 scalar, got ${describe(x)}` }, c));
-  if (typeof x === 'number') return Number.isInteger(x) ? useTile(constant(x, i32, [])) : bad();
-  return x instanceof Tile && sameType(x.type, indexType) ? useTile(x) : bad();
+  if (x instanceof Tile) return sameType(x.type, indexType) ? useTile(x) : bad();
+  const value = typeof x === 'number' && Number.isInteger(x) ? constantValue(x, i32) : bad();
+  return trace.use(trace.emit('constant', {}, { value }, { types: [indexType], loc })[0]!) as never;
 }
 
 const useAll = (tiles: readonly AnyTile[]): never[] => tiles.map((t) => useTile(t));
@@ -129,20 +130,42 @@ export function loop(
         frontendCodes.badIndex({ message: `${name} of a loop is an integer from 1 up, got ${describe(n)}` }, c),
       );
   const initial = carry === undefined ? [] : tilesOf(carry);
+  const bounds = { from, to, step, unroll };
+  const results = emitLoop(trace, loc, bounds, initial, (k, carried) => {
+    const next = body(k, (carry === undefined ? undefined : rebuild(carry, carried)) as never);
+    if (carry !== undefined) return match(initial, next, 'a loop body');
+    checkNothing('this loop carries nothing, but its body returns a value', next, loc);
+    return [];
+  });
+  return carry === undefined ? undefined : rebuild(carry, results);
+}
+
+/** The programs of a sequential grid axis: a loop at the place of the grid. */
+export function loopOverAxis(trace: Trace, to: Extent, loc: Loc, body: (k: Index) => void): void {
+  emitLoop(trace, loc, { from: 0, to, step: 1, unroll: undefined }, [], (k) => {
+    body(k);
+    return [];
+  });
+}
+
+function emitLoop(
+  trace: Trace,
+  loc: Loc,
+  { from, to, step, unroll }: { readonly [K in keyof LoopRange]-?: LoopRange[K] | undefined },
+  initial: readonly NamedTile[],
+  body: (k: Index, carried: readonly TracedValue[]) => readonly AnyTile[],
+): readonly TracedValue[] {
   const operands = {
-    from: bound('from', from),
-    to: bound('to', to),
-    step: bound('step', step),
+    from: bound(trace, loc, 'from', from),
+    to: bound(trace, loc, 'to', to),
+    step: bound(trace, loc, 'step', step),
     init: useAll(initial.map(({ tile }) => tile)),
   };
-  const { region } = trace.region([{ type: indexType, hint: 'k' }, ...argumentsOf(initial)], ([k, ...carried]) => {
-    const next = body(traced(k!), (carry === undefined ? undefined : rebuild(carry, carried)) as never);
-    if (carry === undefined) checkNothing('this loop carries nothing, but its body returns a value', next, loc);
-    const values = carry === undefined ? [] : useAll(match(initial, next, 'a loop body'));
-    trace.emit('yield', { values }, {}, { loc });
-  });
-  const results = trace.emit('for', operands, { unroll }, { regions: [region], loc });
-  return carry === undefined ? undefined : rebuild(carry, results);
+  const args = [{ type: indexType, hint: 'k' }, ...argumentsOf(initial)];
+  const { region } = trace.region(loc, args, ([k, ...carried]) =>
+    trace.emit('yield', { values: useAll(body(traced(k!), carried)) }, {}, { loc }),
+  );
+  return trace.emit('for', operands, { unroll }, { regions: [region], loc });
 }
 
 function checkNothing(message: string, result: unknown, loc: Loc): void {
@@ -164,13 +187,13 @@ export function whileLoop<C extends Carry>(
   const initial = tilesOf(carry);
   const args = argumentsOf(initial);
   const init = useAll(initial.map(({ tile }) => tile));
-  const test = trace.region(args, (values) => {
+  const test = trace.region(loc, args, (values) => {
     const holds: unknown = condition(rebuild(carry, values));
     checkSync('the condition of whileLoop', holds);
     const operand = useTile(asTile('the condition of whileLoop returns a bool scalar', holds));
     trace.emit('condition', { condition: operand }, {}, { loc });
   });
-  const step = trace.region(args, (values) => {
+  const step = trace.region(loc, args, (values) => {
     const next = match(initial, body(rebuild(carry, values)), 'the body of whileLoop');
     trace.emit('yield', { values: useAll(next) }, {}, { loc });
   });
@@ -189,7 +212,7 @@ export function ifElse<C extends Carry>(
   const trace = needTrace('ifElse');
   const loc = userLoc();
   const holds = useTile(asTile("'ifElse' takes a bool scalar or a boolean", condition));
-  const first = trace.region([], () => {
+  const first = trace.region(loc, [], () => {
     const value: unknown = then();
     checkSync('a branch of ifElse', value);
     if (value === undefined)
@@ -201,7 +224,7 @@ export function ifElse<C extends Carry>(
     trace.emit('yield', { values: useAll(tiles.map(({ tile }) => tile)) }, {}, { loc });
     return { value: value as C, tiles };
   });
-  const second = trace.region([], () => {
+  const second = trace.region(loc, [], () => {
     const values = match(first.result.tiles, otherwise(), 'the other branch of ifElse');
     trace.emit('yield', { values: useAll(values) }, {}, { loc });
   });
@@ -221,11 +244,11 @@ export function when(condition: Scalar<Bool> | boolean, body: () => void): void 
   const trace = needTrace('when');
   const loc = userLoc();
   const holds = useTile(asTile("'when' takes a bool scalar or a boolean", condition));
-  const then = trace.region([], () => {
+  const then = trace.region(loc, [], () => {
     run();
     trace.emit('yield', {}, {}, { loc });
   });
-  const otherwise = trace.region([], () => {
+  const otherwise = trace.region(loc, [], () => {
     trace.emit('yield', {}, {}, { loc });
   });
   trace.emit('if', { condition: holds }, {}, { types: [], regions: [then.region, otherwise.region], loc });

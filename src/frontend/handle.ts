@@ -3,6 +3,7 @@
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import type { DiagnosticContext } from '../diagnostics/diagnostic.js';
 import type { Loc } from '../diagnostics/location.js';
+import { didYouMean } from '../diagnostics/nearest.js';
 import { type DType, tryDType } from '../ir/dtypes.js';
 import { mistake, noteAt } from './errors.js';
 
@@ -99,13 +100,31 @@ export function checkWord(takes: string, words: readonly string[], x: unknown): 
   if (!words.includes(x as string)) refuse(`${takes} ${words.map((w) => `'${w}'`).join(', ')}`, x);
 }
 
+export const isRecord = (x: unknown): x is Readonly<Record<string, unknown>> => {
+  const prototype: unknown = isObject(x) ? Object.getPrototypeOf(x) : undefined;
+  return prototype === Object.prototype || prototype === null;
+};
+
+/** A plain object: values by name. */
+export function checkRecord(takes: string, x: unknown, context: DiagnosticContext = {}): void {
+  if (!isRecord(x)) refuse(takes, x, context);
+}
+
+export function checkList(takes: string, x: unknown, context: DiagnosticContext = {}): void {
+  if (!Array.isArray(x)) refuse(takes, x, context);
+}
+
+/** A boolean, or nothing. */
+export function checkFlag(name: string, x: unknown): void {
+  if (x !== undefined && typeof x !== 'boolean') refuse(`'${name}' is true or false`, x);
+}
+
 /** An options object: no other names than these, so that nothing that was asked for is passed over. */
 export function checkOptions(of: string, names: readonly string[], options: unknown): void {
-  if (!isObject(options) || options instanceof Handle || Array.isArray(options) || ArrayBuffer.isView(options))
-    refuse(`the options of '${of}' are { ${names.join(', ')} }`, options);
-  const unknown = Object.keys(options as object).find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    mistake((c) => frontendCodes.badOperand({ message: `'${of}' has no option '${unknown}'` }, c), {
-      help: `its options are ${names.join(', ')}`,
-    });
+  if (!isRecord(options)) return refuse(`the options of '${of}' are { ${names.join(', ')} }`, options);
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  mistake((c) => frontendCodes.badOperand({ message: `'${of}' has no option '${unknown}'` }, c), {
+    help: didYouMean(unknown, names) ?? `its options are ${names.join(', ')}`,
+  });
 }

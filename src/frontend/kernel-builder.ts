@@ -2,14 +2,15 @@
 
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import type { Diagnostic } from '../diagnostics/diagnostic.js';
-import type { Loc } from '../diagnostics/location.js';
+import { type Loc, primaryLoc } from '../diagnostics/location.js';
+import { didYouMean } from '../diagnostics/nearest.js';
 import type { DType } from '../ir/dtypes.js';
 import type * as ir from '../ir/kernel.js';
 import { type FastMathFlag, fastMathFlags } from '../ir/ops/elementwise.js';
 import { type Extent as HostExtent, printExtent, sameExtent, symbolic } from '../ir/symbolic.js';
 import { refType, tileType } from '../ir/types.js';
 import { type Region, value } from '../ir/value.js';
-import { loop } from './control.js';
+import { loopOverAxis } from './control.js';
 import { mistake, noteAt } from './errors.js';
 import { debugText } from './grid-mapping.js';
 import type { TracedKernel } from './kernel.js';
@@ -244,7 +245,7 @@ export class KernelBuilder {
       const inner = (axes: readonly string[]): void => {
         const [axis, ...rest] = axes;
         if (axis !== undefined)
-          return loop({ to: extents[axis]! }, (k) =>
+          return loopOverAxis(trace, extents[axis]!, primaryLoc(gridLoc) ?? gridLoc, (k) =>
             trace.withAxis(axis, (k.node as { traced: never }).traced, () => inner(rest)),
           );
         checkBodyResult((body as (handles: object) => unknown)(this.handles(trace, spec)), loc);
@@ -281,7 +282,15 @@ export class KernelBuilder {
       };
       handles[name] = new Ref(array, viewAxes(declared));
     }
-    return handles;
+    return new Proxy(handles, { get: (_, name) => this.handle(handles, name) });
+  }
+
+  private handle(handles: Readonly<Record<string, unknown>>, name: string | symbol): unknown {
+    if (typeof name === 'symbol' || Object.hasOwn(handles, name)) return handles[name as string];
+    const names = Object.keys(handles);
+    return mistake((c) => frontendCodes.unknownArgument({ kernel: this.name, name }, c), {
+      help: didYouMean(name, names) ?? `it has ${names.join(', ') || 'none'}`,
+    });
   }
 }
 
@@ -297,8 +306,20 @@ function checkBodyResult(result: unknown, loc: Loc): void {
     });
 }
 
-/** The axes of the view that a block spec gives. Offsets are symbols, at the line of the spec. */
-function viewAxes({ extents, blocked }: AnyArray): ViewAxis[] {
+/** The axes of the view that a block spec gives, made once for all arguments that share the spec. */
+function viewAxes(spec: AnyArray): readonly ViewAxis[] {
+  let axes = knownAxes.get(spec);
+  if (!axes) {
+    axes = makeAxes(spec);
+    knownAxes.set(spec, axes);
+  }
+  return axes;
+}
+
+const knownAxes = new WeakMap<AnyArray, readonly ViewAxis[]>();
+
+/** Offsets are symbols, at the line of the spec. */
+function makeAxes({ extents, blocked }: AnyArray): ViewAxis[] {
   if (!blocked) return extents.map((size: Extent) => ({ size }));
   return blocked.dims.map((d: BlockDim, axis: number): ViewAxis => {
     const index = blocked.index[axis]!;
@@ -312,7 +333,7 @@ function viewAxes({ extents, blocked }: AnyArray): ViewAxis[] {
 function times(index: Extent, size: Extent, loc: Loc): Extent {
   if (typeof index === 'number' && typeof size === 'number') return index * size;
   if (size === 1) return index;
-  const [left, right] = [asSymbol(index)!, asSymbol(size)!];
+  const [left, right] = [asSymbol(index, loc)!, asSymbol(size, loc)!];
   const product: Index = symbolTile({ kind: 'operation', op: 'mul', left, right, loc });
   return product;
 }

@@ -6,7 +6,7 @@ import { CompileError, type Diagnostic, InternalError, ToolError } from '../diag
 import { type Loc, primaryLoc } from '../diagnostics/location.js';
 import type * as ir from '../ir/kernel.js';
 import { mistake, noteAt } from './errors.js';
-import { checkCallback, describe, refuse } from './handle.js';
+import { checkCallback, checkRecord, describe, refuse } from './handle.js';
 import { KernelBuilder } from './kernel-builder.js';
 import { checkParamSpecs, checkParams, type ParamSpecs, type Params, parseParam, resolveParams } from './params.js';
 import { type AnyProgram, Program, Sequence } from './program.js';
@@ -42,6 +42,7 @@ export class Kernel<P extends ParamSpecs, I, O> {
 
   /** The same kernel with other parameter values. */
   with(values: Partial<Params<P>>): Kernel<P, I, O> {
+    checkRecord("'with' takes a record of parameters", values);
     checkParams(this.name, this.params, values);
     return new Kernel(this.name, this.params, this.setup, { ...this.given, ...values }, this.loc, this.interpreted);
   }

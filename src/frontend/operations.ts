@@ -6,7 +6,7 @@ import { type DotPrecision, dotPrecisions } from '../ir/ops/contraction.js';
 import type { OpName } from '../ir/ops/index.js';
 import { printType, tileType } from '../ir/types.js';
 import { mistake } from './errors.js';
-import { checkOptions, checkWord } from './handle.js';
+import { checkOptions, checkWord, describe } from './handle.js';
 import type { Max, Rank, RankOf } from './rank.js';
 import { userLoc } from './site.js';
 import type { DimFacts } from './symbol.js';
@@ -24,6 +24,7 @@ import {
   constant,
   type Index,
   lift,
+  maxExtent,
   type Other,
   symbolTile,
   type Tile,
@@ -37,12 +38,12 @@ export type { DotPrecision } from '../ir/ops/contraction.js';
 /** A run-time extent, named: the size of an axis of the kernel's arrays, bound when the kernel is called. */
 export function dim(name: string, facts: DimFacts = {}): Index {
   const bad = (message: string): never => mistake((c) => frontendCodes.badExtent({ message }, c));
-  if (typeof name !== 'string' || name === '') bad(`a dim has a name, got ${JSON.stringify(name) ?? typeof name}`);
+  if (typeof name !== 'string' || name === '') bad(`a dim has a name, got ${describe(name)}`);
   checkOptions('dim', ['multipleOf', 'min', 'max'], facts);
   for (const [fact, n] of Object.entries(facts)) {
     const least = fact === 'min' ? 0 : 1;
-    if (!Number.isInteger(n) || n < least)
-      bad(`${fact} of dim '${name}' must be an integer from ${least} up, got ${String(n)}`);
+    if (!Number.isInteger(n) || n < least || n > maxExtent)
+      bad(`${fact} of dim '${name}' must be an integer from ${least} to ${maxExtent}, got ${describe(n)}`);
   }
   if (facts.min !== undefined && facts.max !== undefined && facts.min > facts.max)
     bad(`dim '${name}' cannot be at least ${facts.min} and at most ${facts.max}`);

@@ -4,7 +4,16 @@ import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import type { Loc } from '../diagnostics/location.js';
 import type { DType } from '../ir/dtypes.js';
 import { mistake } from './errors.js';
-import { checkCallback, checkOptions, describe, Handle, refuse } from './handle.js';
+import {
+  checkCallback,
+  checkFlag,
+  checkList,
+  checkOptions,
+  checkRecord,
+  describe,
+  isRecord,
+  refuse,
+} from './handle.js';
 import { Kernel } from './kernel.js';
 import { checkProgramOptions, type Outputs, Program, type ProgramOptions } from './program.js';
 import type { Extent, Ref } from './ref.js';
@@ -32,8 +41,8 @@ export interface BlockSpec {
 
 /** Without a shape the program gets the whole array; without an index map it gets the first block. */
 export const blockSpec = (blockShape?: readonly BlockDim[], indexMap?: BlockSpec['indexMap']): BlockSpec => ({
-  ...(blockShape ? { blockShape } : {}),
-  ...(indexMap ? { indexMap } : {}),
+  ...(blockShape === undefined ? {} : { blockShape }),
+  ...(indexMap === undefined ? {} : { indexMap }),
   loc: userLoc(),
 });
 
@@ -72,6 +81,12 @@ const optionNames = [
   'metadata',
 ] as const;
 
+/** The options that `blockProgram` knows under the same names. */
+function programOptions(options: PallasCallOptions): ProgramOptions {
+  const shared = ['compilerParams', 'costEstimate', 'metadata', 'debug'] as const;
+  return Object.fromEntries(shared.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
+}
+
 const asList = <T>(x: T | readonly T[] | undefined): readonly T[] =>
   x === undefined ? [] : Array.isArray(x) ? (x as readonly T[]) : [x as T];
 
@@ -86,14 +101,19 @@ export function pallasCall(
   const loc = userLoc();
   checkOptions('pallasCall', optionNames, options);
   checkCallback("'kernel' of pallasCall takes the refs of inputs and outputs: (x, o) => { … }", options.kernel);
-  checkProgramOptions(options);
+  const { interpret, name: given, inSpecs } = options;
+  checkProgramOptions(programOptions(options));
+  checkFlag('interpret', interpret);
+  if (given !== undefined && typeof given !== 'string') refuse("'name' is text", given);
+  if (inSpecs !== undefined) checkList("'inSpecs' is a list of block specs", inSpecs);
+  checkRecord("'inputOutputAliases' is a record of positions", options.inputOutputAliases ?? {});
   if (asList(options.scratchShapes as unknown).length > 0)
     mistake((c) => frontendCodes.unsupportedOption({ option: 'scratchShapes', why: 'needs an explicit program' }, c), {
       help: 'tiles need no scratch: keep values in tiles, or use sequence() with temps',
     });
-  const name = options.name ?? (options.kernel.name || 'pallas_kernel');
+  const name = given ?? (options.kernel.name || 'pallas_kernel');
   return (...inputs) =>
-    new Kernel(name, {}, () => programOf(options, inputs, loc), {}, loc, options.interpret ?? false) as never;
+    new Kernel(name, {}, () => programOf(options, inputs, loc), {}, loc, interpret ?? false) as never;
 }
 
 /** The program of one call. Its places are those of the user's shapes and specs, else of the call, `loc`. */
@@ -102,16 +122,12 @@ function programOf(options: PallasCallOptions, inputs: readonly ShapeDtype[], lo
   const grid = declareGrid(Object.fromEntries(extents.map((x, i) => [`i${i}`, x])), {}, loc);
   const ids = extents.map((_, i) => grid[`i${i}`]!);
   const outputs = asList(options.outShape);
-  const { compilerParams, costEstimate, metadata, debug = false } = options;
   const spec = {
+    ...programOptions(options),
     grid,
     inputs: arraysOf('in', inputs, options.inSpecs, ids, loc),
     outputs: arraysOf('out', outputs, options.outSpecs, ids, loc),
     aliases: aliasesOf(options.inputOutputAliases ?? {}, inputs.length, outputs.length, loc),
-    ...(compilerParams ? { compilerParams } : {}),
-    ...(costEstimate ? { costEstimate } : {}),
-    ...(metadata ? { metadata } : {}),
-    debug,
   };
   const names = [...Object.keys(spec.inputs), ...Object.keys(spec.outputs)];
   const body = (refs: Readonly<Record<string, Ref>>): void => options.kernel(...names.map((name) => refs[name]!));
@@ -127,15 +143,17 @@ function aliasesOf(
 ): Record<string, string> {
   const aliases: Record<string, string> = {};
   for (const [input, output] of Object.entries(given)) {
-    const refuse = (message: string): never =>
-      mistake((c) => frontendCodes.badAlias({ output: `out${output}`, input: `in${input}`, message }, c), { loc });
+    const bad = (message: string): never =>
+      mistake((c) => frontendCodes.badAlias({ output: `out${describe(output)}`, input: `in${input}`, message }, c), {
+        loc,
+      });
     const check = (kind: string, at: number, count: number): void => {
-      if (!Number.isInteger(at) || at < 0 || at >= count) refuse(`there is no ${kind} ${describe(at)} among ${count}`);
+      if (!Number.isInteger(at) || at < 0 || at >= count) bad(`there is no ${kind} ${describe(at)} among ${count}`);
     };
     check('input', Number(input), inputs);
     check('output', output, outputs);
     const taken = aliases[`out${output}`];
-    if (taken !== undefined) refuse(`it has taken over '${taken}' already`);
+    if (taken !== undefined) bad(`it has taken over '${taken}' already`);
     aliases[`out${output}`] = `in${input}`;
   }
   return aliases;
@@ -169,11 +187,15 @@ function arrayOf(
   callLoc: Loc,
   // biome-ignore lint/suspicious/noExplicitAny: ports say nothing of dtypes to TypeScript
 ): ArraySpec<any, any> {
-  if (typeof struct !== 'object' || struct === null || !('shape' in struct) || struct instanceof Handle)
-    refuse(`'${name}' is a shapeDtype(…)`, struct, { loc: callLoc });
+  if (!isRecord(struct) || !('shape' in struct)) refuse(`'${name}' is a shapeDtype(…)`, struct, { loc: callLoc });
   const whole = declareArray(struct.dtype, struct.shape, struct.loc ?? callLoc);
-  if (!spec?.blockShape) return whole;
+  if (spec === undefined) return whole;
+  checkRecord(`the spec of '${name}' is a blockSpec(…)`, spec, { loc: callLoc });
   const loc = spec.loc ?? callLoc;
+  if (spec.blockShape === undefined) return whole;
+  checkList(`the block shape of '${name}' is a list of extents`, spec.blockShape, { loc });
+  if (spec.indexMap !== undefined && typeof spec.indexMap !== 'function')
+    refuse(`the index map of '${name}' is a function: (i) => [i]`, spec.indexMap, { loc });
   const index: unknown = spec.indexMap ? spec.indexMap(...ids) : spec.blockShape.map(() => 0);
   if (!Array.isArray(index))
     return mistake((c) => frontendCodes.indexRank({ got: 1, expected: spec.blockShape!.length }, c), {

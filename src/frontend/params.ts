@@ -4,7 +4,7 @@ import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import { didYouMean } from '../diagnostics/nearest.js';
 import { type DType, tryDType } from '../ir/dtypes.js';
 import { mistake } from './errors.js';
-import { describe, isDType, refuse } from './handle.js';
+import { checkRecord, describe, isDType, refuse } from './handle.js';
 
 /** A default and the values that a tuner may try. */
 export class Choice<T> {
@@ -15,9 +15,9 @@ export class Choice<T> {
 }
 
 /** A parameter with a space of values; the default is `initial`, or the first. */
-export function choice<T>(values: readonly T[], initial: NoInfer<T> = values[0]!): Choice<T> {
+export function choice<T>(values: readonly T[], initial?: NoInfer<T>): Choice<T> {
   if (!Array.isArray(values) || values.length === 0) refuse("'choice' takes a list of at least one value", values);
-  return new Choice(initial, values);
+  return new Choice(initial ?? values[0]!, values);
 }
 
 /** A dtype parameter: one of these, the first by default. */
@@ -47,6 +47,9 @@ type Overridden = { readonly [overrides]?: Readonly<Record<string, Readonly<Reco
 
 /** Defaults that differ by target: `perTarget({ gfx942: { bm: 64 } }, { bm: 128 })`. */
 export function perTarget<P extends ParamSpecs>(targets: Readonly<Record<string, Partial<Params<P>>>>, defaults: P): P {
+  checkRecord("'perTarget' takes parameters by target", targets);
+  for (const [target, values] of Object.entries(targets)) checkRecord(`'${target}' of perTarget is a record`, values);
+  checkRecord("'perTarget' takes a record of defaults", defaults);
   return Object.defineProperty({ ...defaults }, overrides, { value: targets }) as P;
 }
 
@@ -71,7 +74,7 @@ const isParam = (v: unknown): boolean => ['number', 'boolean', 'string'].include
 
 /** Checks that every parameter has a default of a kind that `-D` can read, and what `perTarget` says. */
 export function checkParamSpecs(kernel: string, specs: ParamSpecs): void {
-  if (typeof specs !== 'object' || specs === null) refuse("'kernel' takes a record of parameters", specs);
+  checkRecord("'kernel' takes a record of parameters", specs);
   for (const [name, spec] of Object.entries(specs))
     if (!isParam(defaultOf(spec)))
       refuse(`parameter '${name}' is a number, boolean, text, dtype, choice(…) or dtypes(…)`, spec);

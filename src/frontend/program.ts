@@ -6,7 +6,16 @@ import { backendNames } from '../ir/kernel.js';
 import { type FastMathFlag, fastMathFlags } from '../ir/ops/elementwise.js';
 import type { CompilerParams } from './compiler-params.js';
 import { mistake } from './errors.js';
-import { checkCallback, checkOptions, checkWord, refuse } from './handle.js';
+import {
+  checkCallback,
+  checkFlag,
+  checkList,
+  checkOptions,
+  checkRecord,
+  checkWord,
+  describe,
+  refuse,
+} from './handle.js';
 import type { Rank } from './rank.js';
 import type { Extent, Ref } from './ref.js';
 import { userLoc } from './site.js';
@@ -66,11 +75,14 @@ const optionNames = ['fastMath', 'compilerParams', 'costEstimate', 'metadata', '
 const specNames = ['grid', 'inputs', 'outputs', 'aliases', 'zeroed', ...optionNames];
 
 /** @throws CompileError for options that say nothing, or twice the same, at the user's line. */
-export function checkProgramOptions({ fastMath, compilerParams, costEstimate, metadata }: ProgramOptions): void {
-  if (fastMath !== undefined) checkOptions('fastMath', fastMathFlags, fastMath);
+export function checkProgramOptions(options: ProgramOptions): void {
+  const { fastMath = {}, compilerParams, costEstimate = {}, metadata = {}, debug } = options;
+  checkOptions('fastMath', fastMathFlags, fastMath);
+  for (const [name, x] of Object.entries(fastMath)) checkFlag(name, x);
+  checkFlag('debug', debug);
   const backends = new Set<string>();
   for (const params of [compilerParams ?? []].flat()) {
-    if (typeof params !== 'object')
+    if (typeof params !== 'object' || params === null)
       refuse("'compilerParams' takes CompilerParams of a back end, or a list of them", params);
     checkWord("the back end of 'compilerParams' is one of", backendNames, params.backend);
     if (backends.has(params.backend))
@@ -80,31 +92,34 @@ export function checkProgramOptions({ fastMath, compilerParams, costEstimate, me
       );
     backends.add(params.backend);
   }
-  checkOptions('costEstimate', ['flops', 'bytesAccessed', 'transcendentals'], costEstimate ?? {});
-  for (const [name, x] of Object.entries(costEstimate ?? {}))
+  checkOptions('costEstimate', ['flops', 'bytesAccessed', 'transcendentals'], costEstimate);
+  for (const [name, x] of Object.entries(costEstimate))
     if (!(x instanceof Tile && asSymbol(x)) && !(Number.isSafeInteger(x) && x >= 0))
       refuse(`'${name}' of a cost estimate is an integer from 0 up, or made of dims`, x);
-  for (const [key, text] of Object.entries(metadata ?? {}))
+  checkRecord("'metadata' is a record of texts", metadata);
+  for (const [key, text] of Object.entries(metadata))
     if (typeof text !== 'string') refuse(`metadata is text, '${key}' is not`, text);
 }
 
 function checkArrays(spec: BlockProgramSpec<Inputs, Outputs>): void {
   for (const kind of ['inputs', 'outputs'] as const) {
-    if (typeof spec[kind] !== 'object') refuse(`'${kind}' is a record of declarations`, spec[kind]);
+    checkRecord(`'${kind}' is a record of declarations`, spec[kind]);
     for (const [name, x] of Object.entries(spec[kind]) as [string, unknown][])
       if (!(x instanceof ArraySpec || (kind === 'inputs' && x instanceof ScalarSpec)))
         refuse(`'${name}' must be declared with array(…)${kind === 'inputs' ? ' or scalar(…)' : ''}`, x);
   }
-  for (const [output, input] of Object.entries(spec.aliases ?? {})) {
+  const { aliases = {}, zeroed = [] } = spec;
+  checkRecord("'aliases' is a record of outputs and the inputs that they take over", aliases);
+  for (const [output, input] of Object.entries(aliases) as [string, unknown][]) {
+    if (typeof input !== 'string') return refuse(`the alias of '${output}' is the name of an input`, input);
     if (!Object.hasOwn(spec.outputs, output))
-      mistake((c) =>
-        frontendCodes.badAlias({ output, input: String(input), message: 'there is no output of that name' }, c),
-      );
+      mistake((c) => frontendCodes.badAlias({ output, input, message: 'there is no output of that name' }, c));
   }
-  for (const output of spec.zeroed ?? [])
+  checkList("'zeroed' is a list of outputs", zeroed);
+  for (const output of zeroed)
     if (!Object.hasOwn(spec.outputs, output))
       mistake(
-        (c) => frontendCodes.badOperand({ message: `'zeroed' names '${String(output)}', which is no output` }, c),
+        (c) => frontendCodes.badOperand({ message: `'zeroed' names ${describe(output)}, which is no output` }, c),
         {
           help: `the outputs are ${Object.keys(spec.outputs).join(', ')}`,
         },
@@ -161,12 +176,15 @@ type OutputsOf<P> = P extends Program<unknown, infer O> ? O : never;
  */
 // biome-ignore lint/suspicious/noExplicitAny: the element type is inferred from the list
 export function sequence<T extends Outputs, const P extends readonly Program<any, any>[]>(
-  { temps }: { readonly temps: T },
+  options: { readonly temps: T },
   programs: P,
 ): Sequence<
   Omit<Intersect<InputsOf<P[number]>>, keyof T | keyof Intersect<OutputsOf<P[number]>>>,
   Omit<Intersect<OutputsOf<P[number]>>, keyof T>
 > {
+  checkOptions('sequence', ['temps'], options);
+  const { temps } = options;
+  checkRecord("'temps' is a record of declarations", temps);
   for (const [name, x] of Object.entries(temps) as [string, unknown][])
     if (!(x instanceof ArraySpec)) refuse(`'${name}' must be declared with array(…)`, x);
   if (!Array.isArray(programs) || programs.length === 0) refuse("'sequence' takes a list of programs", programs);

@@ -8,7 +8,19 @@ import { printType, sameType, tileType } from '../ir/types.js';
 import { mistake, noteAt } from './errors.js';
 import { checkNotCaptured, checkOptions, checkWord, describe, Handle, refuse } from './handle.js';
 import type { Dims, Pred, Rank } from './rank.js';
-import { type AnyTile, asTile, binary, broadcastShape, constant, type Index, Tile, traced, useTile } from './tile.js';
+import {
+  type AnyTile,
+  asSymbol,
+  asTile,
+  binary,
+  broadcastShape,
+  constant,
+  type Index,
+  symbolTile,
+  Tile,
+  traced,
+  useTile,
+} from './tile.js';
 import { needTrace, type TracedValue } from './trace.js';
 
 /** A JavaScript number or an i32 scalar. */
@@ -26,7 +38,10 @@ export const ds = (start: Extent, size: number): Slice => ({ start, size });
 /** The whole axis. */
 export const all: unique symbol = Symbol('all');
 
-type At = Extent | Slice | typeof all | AnyTile;
+/** A tile of integers, whatever TypeScript knows of it: `Tile` is invariant in its dtype. */
+type IndexTile = AnyTile & { readonly dtype: DType<string, 'int'> };
+
+type At = Extent | Slice | typeof all | IndexTile;
 type AtRank<R extends Rank, I extends readonly unknown[]> = I extends readonly [infer H, ...infer T]
   ? H extends Slice | typeof all
     ? AtRank<R, T>
@@ -247,16 +262,33 @@ function block(ref: Pick<Ref, 'array' | 'axes'>): {
   });
   const valid = within.every((w) => w)
     ? []
-    : along.map((axis, i) => indexValue(within[i] ? shape[i]! : remaining(extents[axis]!, ref.axes[axis]!.start ?? 0)));
+    : along.map((axis, i) => indexValue(within[i] ? shape[i]! : remaining(extents[axis]!, ref.axes[axis]!)));
   const axes = along.length === ref.axes.length ? undefined : along;
   return { index: index as never[], valid: valid as never[], shape, axes };
 }
 
-/** How many elements of an axis lie from `start` on; may be negative. */
-function remaining(extent: Extent, start: Extent): Extent {
+/** How many elements of the array lie from the start of a view on; may be negative. */
+function remaining(extent: Extent, axis: ViewAxis): Extent {
+  const { start = 0 } = axis;
   if (start === 0) return extent;
-  if (typeof extent !== 'number') return binary('sub', extent, start);
-  return typeof start === 'number' ? extent - start : binary('sub', constant(extent, i32, []), start);
+  if (typeof extent === 'number' && typeof start === 'number') return extent - start;
+  const symbol = remainingSymbol(extent, start, axis);
+  if (symbol) return symbol;
+  return binary('sub', typeof extent === 'number' ? constant(extent, i32, []) : extent, start);
+}
+
+/** As a symbol, so that all accesses of a view share one value. */
+const knownRemaining = new WeakMap<ViewAxis, Index>();
+
+function remainingSymbol(extent: Extent, start: Extent, axis: ViewAxis): Index | undefined {
+  const known = knownRemaining.get(axis);
+  if (known) return known;
+  const loc = typeof start === 'number' ? (extent as Index).birth : start.birth;
+  const [left, right] = [asSymbol(extent, loc), asSymbol(start, loc)];
+  if (!left || !right) return undefined;
+  const symbol = symbolTile({ kind: 'operation', op: 'sub', left, right, loc });
+  knownRemaining.set(axis, symbol);
+  return symbol;
 }
 
 // ---- element by element -------------------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ import type { Loc } from '../diagnostics/location.js';
 import type { DType } from '../ir/dtypes.js';
 import { maxRank } from '../ir/types.js';
 import { mistake } from './errors.js';
-import { describe } from './handle.js';
+import { checkList, checkOptions, describe, isRecord, refuse } from './handle.js';
 import type { Dims, Rank, RankOf } from './rank.js';
 import type { Extent } from './ref.js';
 import { userLoc } from './site.js';
-import { asSymbol, checkDType, type Index, symbolTile, Tile } from './tile.js';
+import { asSymbol, checkDType, type Index, maxExtent, symbolTile, Tile } from './tile.js';
 
 /** A block dimension that drops the axis: the program sees one element of it. */
 export interface Squeezed {
@@ -72,7 +72,7 @@ export class WholeArray<D extends DType, E extends readonly Extent[]> extends Ar
 /** `loc` is where the declaration stands, for messages and for the IR. */
 function checkExtent(x: unknown, what: string, least: number, loc: Loc): void {
   if (x instanceof Tile && asSymbol(x as Index)) return;
-  if (Number.isInteger(x) && (x as number) >= least && (x as number) < 2 ** 31) return;
+  if (Number.isInteger(x) && (x as number) >= least && (x as number) <= maxExtent) return;
   const kind = `an integer from ${least} up or a dim`;
   const got = x instanceof Tile ? 'a value of a kernel body' : describe(x);
   mistake((c) => frontendCodes.badExtent({ message: `${what} must be ${kind}, got ${got}` }, c), { loc });
@@ -82,17 +82,12 @@ function checkBlockDim(x: BlockDim, loc: Loc): void {
   const special = typeof x === 'object' && x !== null && 'kind' in x ? x : undefined;
   if (special?.kind === 'squeezed') return;
   if (special?.kind !== 'element') return checkExtent(x, 'a block extent', 1, loc);
-  if (!Number.isInteger(special.size) || special.size < 1)
+  if (!Number.isInteger(special.size) || special.size < 1 || special.size > maxExtent)
     mistake(
       (c) =>
         frontendCodes.badExtent({ message: `element(…) takes an integer from 1 up, got ${describe(special.size)}` }, c),
       { loc },
     );
-}
-
-function checkList(what: string, x: unknown, loc: Loc): void {
-  if (!Array.isArray(x))
-    mistake((c) => frontendCodes.badExtent({ message: `${what} is a list, got ${describe(x)}` }, c), { loc });
 }
 
 /** The block of an array. */
@@ -102,8 +97,8 @@ export function declareBlock<D extends DType>(
   index: readonly Extent[],
   loc: Loc,
 ): ArraySpec<D, Rank> {
-  checkList('a block', dims, loc);
-  checkList('a block index', index, loc);
+  checkList('a block is a list of extents', dims, { loc });
+  checkList('a block index is a list', index, { loc });
   if (dims.length !== extents.length)
     mistake((c) => frontendCodes.blockRank({ block: dims.length, array: extents.length }, c), { loc });
   if (index.length !== dims.length)
@@ -119,7 +114,7 @@ export function declareArray<D extends DType, E extends readonly Extent[]>(
   loc: Loc,
 ): WholeArray<D, E> {
   checkDType("'array' takes a dtype", dtype, { loc });
-  checkList('a shape', shape, loc);
+  checkList('a shape is a list of extents', shape, { loc });
   for (const x of shape) checkExtent(x, 'an array extent', 0, loc);
   if (shape.length > maxRank)
     mistake(
@@ -171,19 +166,13 @@ export function declareGrid<const G extends Readonly<Record<string, Extent>>>(
   { sequential = [] }: GridOptions<G>,
   loc: Loc,
 ): Grid<G> {
-  if (typeof extents !== 'object' || extents === null || Array.isArray(extents) || extents instanceof Tile)
-    mistake(
-      (c) =>
-        frontendCodes.badExtent(
-          { message: `a grid is a record of axes and their extents, got ${describe(extents)}` },
-          c,
-        ),
-      { loc, help: 'grid({ i: cdiv(n, block) })' },
-    );
+  if (!isRecord(extents))
+    refuse('a grid is a record of axes and their extents', extents, { loc, help: 'grid({ i: cdiv(n, block) })' });
+  checkList("'sequential' lists axes", sequential, { loc });
   for (const [axis, x] of Object.entries(extents)) checkExtent(x, `the extent of grid axis '${axis}'`, 0, loc);
   for (const axis of sequential)
     if (!Object.hasOwn(extents, axis))
-      mistake((c) => frontendCodes.badIndex({ message: `'${axis}' is not an axis of the grid` }, c), {
+      mistake((c) => frontendCodes.badIndex({ message: `${describe(axis)} is not an axis of the grid` }, c), {
         loc,
         help: `its axes are ${Object.keys(extents).join(', ') || 'none'}`,
       });
@@ -201,5 +190,6 @@ export function grid<const G extends Readonly<Record<string, Extent>>>(
   extents: G,
   options: GridOptions<G> = {},
 ): Grid<G> {
+  checkOptions('grid', ['sequential'], options);
   return declareGrid(extents, options, userLoc());
 }

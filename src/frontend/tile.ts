@@ -2,7 +2,7 @@
 
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import type { DiagnosticContext } from '../diagnostics/diagnostic.js';
-import type { Loc } from '../diagnostics/location.js';
+import { type Loc, unknownLoc } from '../diagnostics/location.js';
 import { type Bool, type DType, type I32, i32 } from '../ir/dtypes.js';
 import type { ReduceKind } from '../ir/ops/contraction.js';
 import type { OpName } from '../ir/ops/index.js';
@@ -15,8 +15,8 @@ import { userLoc } from './site.js';
 import { type HostSymbol, neverNegative, tryHostOperator } from './symbol.js';
 import { activeTrace, needTrace, type TracedValue } from './trace.js';
 
-/** Tiles live in registers and on-chip memory; anything near this is a slip of the pen. */
-const maxExtent = 2 ** 31 - 1;
+/** Extents and indices are i32. */
+export const maxExtent = 2 ** 31 - 1;
 
 /** What a tile stands for: a value of a trace, or a symbol of the host. */
 type Node = { readonly traced: TracedValue } | { readonly symbol: HostSymbol };
@@ -276,9 +276,9 @@ export function useTile(t: AnyTile): never {
   return trace.use('traced' in t.node ? t.node.traced : trace.symbol(t.node.symbol)) as never;
 }
 
-/** The symbol of a number or a host scalar; a value of a trace has none. */
-export function asSymbol(extent: number | Index): HostSymbol | undefined {
-  if (typeof extent === 'number') return { kind: 'number', value: extent, loc: userLoc() };
+/** The symbol of a number or a host scalar; a value of a trace has none. @param loc where a number stands. */
+export function asSymbol(extent: number | Index, loc: Loc = unknownLoc): HostSymbol | undefined {
+  if (typeof extent === 'number') return { kind: 'number', value: extent, loc };
   return 'symbol' in extent.node ? extent.node.symbol : undefined;
 }
 

@@ -67,7 +67,8 @@ export class Trace {
   private readonly root = new OpenRegion(undefined);
   private readonly prologue: GenericOp[] = [];
   private readonly symbols = new Map<HostSymbol, TracedValue>();
-  private readonly dimValues = new Map<string, TracedValue>();
+  /** Dims by name and numbers by value: several symbols may stand for one of them. */
+  private readonly leaves = new Map<string | number, TracedValue>();
   private open = this.root;
 
   /** Values of the grid axes that are loops inside the program. */
@@ -132,8 +133,15 @@ export class Trace {
 
   /** A symbol's value in the body: computed once, at its start. */
   symbol(symbol: HostSymbol): TracedValue {
-    const known = symbol.kind === 'dim' ? this.dimValues.get(symbol.name) : this.symbols.get(symbol);
+    const known = this.symbols.get(symbol);
     if (known) return known;
+    if (symbol.kind === 'dim') this.setting.onDim(symbol);
+    const leaf = symbol.kind === 'dim' ? symbol.name : symbol.kind === 'number' ? symbol.value : undefined;
+    const same = leaf === undefined ? undefined : this.leaves.get(leaf);
+    if (same) {
+      this.symbols.set(symbol, same);
+      return same;
+    }
     if (symbol.kind === 'axis') {
       if (symbol.grid !== this.setting.grid)
         mistake(
@@ -143,7 +151,6 @@ export class Trace {
       const counter = this.sequential.get(symbol.axis);
       if (counter) return counter;
     }
-    if (symbol.kind === 'dim') this.setting.onDim(symbol);
     const loc = this.relative(symbol.loc);
     const op = this.symbolOp(symbol, loc);
     // What depends on a sequential axis changes from trip to trip; everything else is computed once, up front.
@@ -153,8 +160,8 @@ export class Trace {
     }
     this.prologue.push(op);
     const made = { value: op.results[0]!, trace: this, region: this.root, loc: symbol.loc };
-    if (symbol.kind === 'dim') this.dimValues.set(symbol.name, made);
-    else this.symbols.set(symbol, made);
+    this.symbols.set(symbol, made);
+    if (leaf !== undefined) this.leaves.set(leaf, made);
     return made;
   }
 
@@ -194,14 +201,14 @@ export class Trace {
     return op.results.map((v) => ({ value: v, trace: this, region: this.open, loc: at }));
   }
 
-  /** Traces a region with arguments. `body` ends it with a terminator. */
+  /** Traces a region with arguments, of an op at `loc`. `body` ends it with a terminator. */
   region<T>(
+    loc: Loc,
     args: readonly { readonly type: Type; readonly hint?: string }[],
     body: (args: readonly TracedValue[]) => T,
   ): { region: Region; result: T } {
     const inner = new OpenRegion(this.open);
     const values = args.map(({ type, hint }) => value(type, hint));
-    const loc = userLoc();
     const outer = this.open;
     this.open = inner;
     try {

@@ -1,6 +1,6 @@
 /** Options of the Triton back end: `import * as pltriton from 'tilewright/triton'`. */
 
-import { type CompilerParams as Base, givenOptions } from './compiler-params.js';
+import { type CompilerParams as Base, givenOptions, type OptionKinds } from './compiler-params.js';
 
 export interface TritonOptions {
   /** Warps (waves on AMD) that run one program. */
@@ -17,13 +17,25 @@ export interface TritonOptions {
   readonly wavesPerEu?: number;
   /** Size of the matrix instruction outside of k (AMD). */
   readonly matrixInstrNonkdim?: number;
+  /** Elements along k that one lane holds (AMD). */
   readonly kpack?: number;
 }
+
+const kinds: OptionKinds<TritonOptions> = {
+  numWarps: 'count',
+  numStages: 'count',
+  numCtas: 'count',
+  maxnreg: 'count',
+  enableFpFusion: 'flag',
+  wavesPerEu: 'count',
+  matrixInstrNonkdim: 'count',
+  kpack: 'count',
+};
 
 export class CompilerParams implements Base {
   readonly backend = 'triton';
   readonly options: Base['options'];
   constructor(options: TritonOptions = {}) {
-    this.options = givenOptions(options);
+    this.options = givenOptions(this.backend, kinds, options);
   }
 }

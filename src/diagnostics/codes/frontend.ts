@@ -188,6 +188,13 @@ export const frontendCodes = {
     'The option is understood but has no meaning here; it is refused rather than ignored.',
     ({ option, why }) => `'${option}' ${why}`,
   ),
+  unknownArgument: defineCode<{ kernel: string; name: string }>(
+    'TW1032',
+    'error',
+    'a body asks for an argument that is not declared',
+    'A kernel body gets the inputs and outputs that its program declares, by their names.',
+    ({ kernel, name }) => `kernel '${kernel}' declares no '${name}'`,
+  ),
   unknownParam: defineCode<{ name: string; kernel: string }>(
     'TW1040',
     'error',
