@@ -114,21 +114,20 @@ class LaunchVerifier {
       own.push(v);
     };
     for (const arg of region.args) define(arg, loc);
-    for (const op of region.ops) {
-      this.op(op, region);
+    for (const [i, op] of region.ops.entries()) {
+      this.op(op, region !== this.launch.body && i === region.ops.length - 1);
       for (const r of op.results) define(r, op.loc);
     }
     for (const v of own) this.inScope.delete(v);
   }
 
-  private op(op: GenericOp, region: Region): void {
+  private op(op: GenericOp, mayTerminate: boolean): void {
     const { loc } = op;
     const definition = tryDefinition(op.name);
     if (!definition) return this.sink(irCodes.undefinedName({ what: 'op', name: `'${op.name}'` }, { loc }));
     for (const v of operandsOf(op))
       if (!this.inScope.has(v)) this.sink(irCodes.notInScope({ op: op.name, type: printType(v.type) }, { loc }));
-    if (definition.terminator && (region === this.launch.body || op !== region.ops.at(-1)))
-      this.sink(irCodes.misplacedTerminator({ op: op.name }, { loc }));
+    if (definition.terminator && !mayTerminate) this.sink(irCodes.misplacedTerminator({ op: op.name }, { loc }));
     if (isOp(op, 'dim') && !this.dims.has(op.attrs.name))
       this.sink(irCodes.undefinedName({ what: 'dim', name: `'${op.attrs.name}'` }, { loc }));
     if ((isOp(op, 'program_id') || isOp(op, 'num_programs')) && !this.axes.has(op.attrs.axis))
