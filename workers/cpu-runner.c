@@ -5,7 +5,7 @@
  *     library PATH
  *     threads N
  *     repeat N                 how often all launches run; 0 reads `run N` lines from standard input
- *     buffer BYTES PATH        a file that is mapped, shared, as the next buffer
+ *     buffer BYTES START PATH  a file that is mapped, shared; the next buffer is its bytes from START on
  *     launch SYMBOL PROGRAMS SCRATCH NPOINTERS BUFFER... NSCALARS HEX...
  *
  * Each launch is `void SYMBOL(void *const *pointers, const int64_t *scalars, void *scratch, int64_t lo, int64_t hi)`.
@@ -65,6 +65,23 @@ static void *allocate(size_t count, size_t size) {
   void *at = calloc(count, size);
   if (!at) die("out of memory", "");
   return at;
+}
+
+/* Memory of `bytes` bytes, of a file or (file < 0) all zero, between two pages that nobody may touch. */
+static char *map_guarded(size_t bytes, int file, const char *what) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
+  char *at = mmap(NULL, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) die("no address space for", what);
+  at += page;
+  int flags = MAP_FIXED | (file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED | MAP_POPULATE);
+  if (whole && mmap(at, whole, PROT_READ | PROT_WRITE, flags, file, 0) == MAP_FAILED) die("cannot map", what);
+  return at;
+}
+
+/* The last `bytes` bytes, in steps of 64, before the end of a page: an access beyond them is a crash. */
+static void *map_scratch(size_t bytes) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (bytes + 63) / 64 * 64, whole = (used + page - 1) / page * page;
+  return map_guarded(used, -1, "scratch") + (whole - used);
 }
 
 /* Async-signal-safe: digits by hand, one write. */
@@ -170,14 +187,12 @@ static void read_job(const char *path, int *repeat) {
     } else if (!strcmp(word, "repeat")) {
       if (fscanf(job, "%d", repeat) != 1) die("bad line", word);
     } else if (!strcmp(word, "buffer")) {
-      unsigned long long bytes;
-      if (buffer_count == MAX_BUFFERS || fscanf(job, "%llu %4095[^\n]", &bytes, text) != 2) die("bad line", word);
+      size_t bytes, start;
+      if (buffer_count == MAX_BUFFERS || fscanf(job, "%zu %zu %4095[^\n]", &bytes, &start, text) != 3) die("bad line", word);
       int file = open(text, O_RDWR);
       if (file < 0) die("cannot open", text);
-      void *at = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0) : NULL;
-      if (at == MAP_FAILED) die("cannot map", text);
+      buffers[buffer_count++] = map_guarded(start + bytes, file, text) + start;
       close(file);
-      buffers[buffer_count++] = at;
     } else if (!strcmp(word, "launch")) {
       if (launch_count == MAX_LAUNCHES) die("too many", word);
       struct launch *l = &launches[launch_count++];
@@ -202,8 +217,7 @@ static void read_job(const char *path, int *repeat) {
   }
   fclose(job);
   scratches = allocate((size_t)threads, sizeof *scratches);
-  for (int i = 0; i < threads; i++)
-    if (!(scratches[i] = aligned_alloc(64, (scratch + 64 + 63) / 64 * 64))) die("out of memory for", "scratch");
+  for (int i = 0; i < threads; i++) scratches[i] = map_scratch(scratch);
 }
 
 static pthread_t *start_pool(void) {

@@ -1,10 +1,10 @@
 /** Runs compiled CPU kernels in a child process, so that a crash of a kernel is a diagnostic. */
 
 import { existsSync } from 'node:fs';
-import { readFile, statfs, writeFile } from 'node:fs/promises';
+import { open, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toolCodes } from '../diagnostics/codes/tools.js';
-import { ToolError } from '../diagnostics/diagnostic.js';
+import { invariant, ToolError } from '../diagnostics/diagnostic.js';
 import { assetPath } from './assets.js';
 import { publishFolder } from './cache.js';
 import { cacheFolder } from './environment.js';
@@ -95,6 +95,46 @@ async function fastFolder(bytes: number): Promise<string | undefined> {
   return free > bytes * 1.1 ? folder : undefined;
 }
 
+/** Size of a page, and how arrays are aligned. */
+const page = 4096;
+const alignment = 64;
+
+/**
+ * Where in its file an array lies: as near to the end of a page as its alignment allows. The page behind is forbidden, so
+ * an access beyond the array is a crash instead of a foreign value.
+ */
+function startInFile(bytes: number): number {
+  const slack = Math.ceil(bytes / page) * page - bytes;
+  return slack - (slack % alignment);
+}
+
+async function writeBuffer(path: string, { bytes, input }: CpuBuffer): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    await file.writeFile(new Uint8Array(startInFile(bytes)));
+    await file.writeFile(input ?? new Uint8Array(bytes));
+  } finally {
+    await file.close();
+  }
+}
+
+async function readBuffer(path: string, bytes: number): Promise<Uint8Array> {
+  const content = new Uint8Array(bytes);
+  const file = await open(path);
+  try {
+    // In steps, because one call reads no more than 2 GiB.
+    for (let done = 0; done < bytes; ) {
+      const step = Math.min(bytes - done, 2 ** 30);
+      const { bytesRead } = await file.read(content, done, step, startInFile(bytes) + done);
+      invariant(bytesRead > 0, 'the file of an array has shrunk');
+      done += bytesRead;
+    }
+  } finally {
+    await file.close();
+  }
+  return content;
+}
+
 interface PreparedJob {
   readonly runner: string;
   /** Path of the job's description. */
@@ -114,10 +154,9 @@ async function withJob<T>(job: CpuJob, repeat: number, work: (prepared: Prepared
       const library = join(code, 'kernel.so');
       const path = join(code, 'job');
       await writeFile(library, job.library);
-      for (const [i, { bytes, input }] of job.buffers.entries())
-        await writeFile(buffer(i), input ?? new Uint8Array(bytes));
+      for (const [i, content] of job.buffers.entries()) await writeBuffer(buffer(i), content);
       await writeFile(path, describeJob(job, repeat, library, buffer));
-      return work({ runner, path, read: (i) => readFile(buffer(i)) });
+      return work({ runner, path, read: (i) => readBuffer(buffer(i), job.buffers[i]!.bytes) });
     }, memoryFolder),
   );
 }
@@ -125,7 +164,7 @@ async function withJob<T>(job: CpuJob, repeat: number, work: (prepared: Prepared
 /** The text that `workers/cpu-runner.c` reads. */
 function describeJob(job: CpuJob, repeat: number, library: string, buffer: (i: number) => string): string {
   const lines = [`library ${library}`, `threads ${job.threads}`, `repeat ${repeat}`];
-  for (const [i, { bytes }] of job.buffers.entries()) lines.push(`buffer ${bytes} ${buffer(i)}`);
+  for (const [i, { bytes }] of job.buffers.entries()) lines.push(`buffer ${bytes} ${startInFile(bytes)} ${buffer(i)}`);
   for (const { symbol, programs, scratchBytes, pointers, scalars } of job.launches) {
     const bits = scalars.map((s) => BigInt.asUintN(64, s).toString(16));
     lines.push(

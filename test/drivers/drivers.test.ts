@@ -521,6 +521,38 @@ describeTool('mlir', 'real tools', () => {
     expect(d!.message).toBe(`kernel crashed with SIGSEGV in ${where} of launch k`);
   });
 
+  test.each([0, 1, 63, 64, 65, 4000, 4096, 4097, 10_000])(
+    'an array of %d bytes is whole and aligned',
+    async (bytes) => {
+      const library = await libraryOf('((char *)p[0])[i] += 1 + (long)p[0] % 64;');
+      const input = Uint8Array.from({ length: bytes }, (_, i) => i);
+      const { outputs } = await runCpu({
+        ...jobOf(library, bytes, 2),
+        buffers: [{ bytes, input, output: true }],
+        launches: [{ symbol: 'k', programs: bytes, pointers: [0], scalars: [], scratchBytes: 0 }],
+      });
+      expect([...outputs.get(0)!]).toEqual(Array.from(input, (x) => (x + 1) % 256));
+    },
+  );
+
+  test.each([
+    ['an array', 0, 'p[0]', 0],
+    ['an array', 64, 'p[0]', 64],
+    ['an array', 4096, 'p[0]', 4096],
+    ['an array', 4096, 'p[0]', -1],
+    ['an array', 4000, 'p[0]', 4032],
+    ['scratch memory', 100, 'scratch', 128],
+  ])('an access beyond %s of %d bytes is a crash: %s[%d]', async (_, bytes, base, at) => {
+    const library = await libraryOf(`if (i == 1) ((volatile char *)${base})[s[0]] = 1;`);
+    const job = {
+      ...jobOf(library, 2, 1),
+      buffers: [{ bytes, output: false }],
+      launches: [{ symbol: 'k', programs: 2, pointers: [0], scalars: [BigInt(at)], scratchBytes: bytes }],
+    };
+    const [d] = await diagnosticsOf(() => runCpu(job));
+    expect(d!.message).toBe('kernel crashed with SIGSEGV in program 1 of launch k');
+  });
+
   test('one that never ends is stopped', async () => {
     const job = jobOf(await libraryOf('for (volatile int w = 0;; w = 0);'), 4, 2);
     const [d] = await diagnosticsOf(() => runCpu(job, { timeout: 300 }));
