@@ -166,7 +166,7 @@ export async function buildCpu(
         {
           ...(options.signal ? { signal: options.signal } : {}),
           ...(options.timeout === undefined ? {} : { timeout: options.timeout }),
-          explain: (outcome) => mlirError(outcome, folder),
+          explain: (outcome) => mlirError(outcome, folder, source),
         },
       );
       artifacts.set(stage.stage, bytes);
@@ -176,16 +176,26 @@ export async function buildCpu(
   });
 }
 
-/** An error of an MLIR or LLVM tool, at the place in the user's file that its text names. */
-function mlirError(outcome: Outcome, folder: string): ToolError {
+/**
+ * An error of an MLIR or LLVM tool, at the place in the user's file that it is about: verifiers name it; parsers name a
+ * line of the stage's own text, which ends with the location that the text carries.
+ */
+function mlirError(outcome: Outcome, folder: string, input: Uint8Array): ToolError {
   const stderr = outcome.stderr.replaceAll(`${folder}/`, '');
   const cleaned = { ...outcome, stderr, argv: outcome.argv.map((a) => a.replaceAll(`${folder}/`, '')) };
   const error = toolError(cleaned);
-  const match = /(?:^|\n)(?:loc\()?"?([^"\n:()]+)"?:(\d+):(\d+)\)?: error: /.exec(stderr);
-  if (!match || match[1]!.startsWith('kernel.')) return error;
-  const loc = fileLoc(match[1]!, Number(match[2]), Number(match[3]));
+  const named = /(?:^|\n)(?:loc\()?"?([^"\n:()]+)"?:(\d+):(\d+)\)?: error: /.exec(stderr);
+  const place = named?.[1]?.startsWith('kernel.') ? carriedLocation(input, Number(named[2])) : named;
+  if (!place) return error;
+  const loc = fileLoc(place[1]!, Number(place[2]), Number(place[3]));
   return new ToolError(
     error.diagnostics.map((d) => ({ ...d, loc })),
     error.failure,
   );
+}
+
+/** The last location on a line of MLIR text, as file, line and column. */
+function carriedLocation(text: Uint8Array, line: number): RegExpMatchArray | undefined {
+  const content = Buffer.from(text).toString('utf8').split('\n')[line - 1] ?? '';
+  return [...content.matchAll(/"([^"]+)":(\d+):(\d+)/g)].at(-1);
 }

@@ -189,7 +189,7 @@ export function causeOf(stderr: string): string {
     .split('\n')
     .map((l) => l.trim())
     .filter((l) => l !== '');
-  return lines.find((l) => /\berror\b/i.test(l)) ?? lines.at(-1) ?? '';
+  return lines.find((l) => /\berror\b|\bassertion\b.*\bfailed\b/i.test(l)) ?? lines.at(-1) ?? '';
 }
 
 function howItEnded(outcome: Outcome): string {

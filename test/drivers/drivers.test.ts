@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { Float16Array } from '@petamoriken/float16';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.js';
 import { ArtifactCache, publishFolder } from '../../src/drivers/cache.js';
 import { type CpuJob, runCpu, withCpuSession } from '../../src/drivers/cpu-runner.js';
@@ -188,6 +189,8 @@ describe('running a tool', () => {
 
   test('the cause is the first line with an error, else the last', () => {
     expect(causeOf('warning: a\nfoo: error: b\nfatal error: c\n')).toBe('foo: error: b');
+    const crash = "mlir-opt: Pass.cpp:9: void run(): Assertion `op' failed.";
+    expect(causeOf(`${crash}\nPLEASE submit a bug report\n #0 0x1 main\nAborted\n`)).toBe(crash);
     expect(causeOf('one\ntwo\n')).toBe('two');
     expect(causeOf('')).toBe('');
   });
@@ -442,8 +445,90 @@ const crashing = `"builtin.module"() ({
 }) : () -> ()
 `;
 
+/** Every dialect that the stages take, on blocks of 16: y = shuffle(floor(roundeven(sqrt(x * 2 + 2)))), h = f16(y), sum += y. */
+const dialects = `module {
+  func.func @k(%pointers: !llvm.ptr, %scalars: !llvm.ptr, %scratch: !llvm.ptr, %lo: i64, %hi: i64) {
+    %c1 = arith.constant 1 : i64
+    %c16 = arith.constant 16 : i64
+    %half = arith.constant 0.5 : f32
+    %none = arith.constant dense<0.0> : vector<16xf32>
+    %two = arith.constant dense<2.0> : vector<16xf32>
+    %mask = arith.constant dense<[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,0]> : vector<16xi1>
+    %x = llvm.load %pointers : !llvm.ptr -> !llvm.ptr
+    %y_ = llvm.getelementptr %pointers[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %y = llvm.load %y_ : !llvm.ptr -> !llvm.ptr
+    %h_ = llvm.getelementptr %pointers[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %h = llvm.load %h_ : !llvm.ptr -> !llvm.ptr
+    %sum_ = llvm.getelementptr %pointers[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+    %sum = llvm.load %sum_ : !llvm.ptr -> !llvm.ptr
+    scf.for %p = %lo to %hi step %c1 : i64 {
+      %at = arith.muli %p, %c16 : i64
+      %xp = llvm.getelementptr %x[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %yp = llvm.getelementptr %y[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %hp = llvm.getelementptr %h[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f16
+      %0 = llvm.intr.masked.load %xp, %mask, %none {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+      %1 = math.fma %0, %two, %two : vector<16xf32> loc("k.ts":7:5)
+      %2 = math.sqrt %1 : vector<16xf32> loc("k.ts":8:5)
+      %3 = math.roundeven %2 : vector<16xf32>
+      %4 = math.floor %3 : vector<16xf32>
+      %5 = vector.shuffle %4, %4 [1,0,3,2,5,4,7,6,9,8,11,10,13,12,15,14] : vector<16xf32>, vector<16xf32>
+      llvm.intr.masked.store %5, %yp, %mask {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
+      %6 = arith.truncf %5 : vector<16xf32> to vector<16xf16>
+      llvm.store %6, %hp {alignment = 2 : i64} : vector<16xf16>, !llvm.ptr
+      %7 = vector.reduction <add>, %4 : vector<16xf32> into f32
+      %8 = vector.broadcast %7 : f32 to vector<16xf32>
+      %9 = vector.insert %half, %8[0] : f32 into vector<16xf32>
+      %10 = vector.extract %9[3] : f32 from vector<16xf32>
+      %11 = llvm.atomicrmw fadd %sum, %10 monotonic : !llvm.ptr, f32
+    }
+    return
+  }
+}
+`;
+
 describeTool('mlir', 'real tools', () => {
   const options = { target: { cpu: 'x86-64-v3' }, lineInfo: false };
+
+  test('all stages of a module of every dialect, with lines, and its results', async () => {
+    const wanted = ['ll', 's', 'so'];
+    const { artifacts, records } = await buildCpu('mlir', Buffer.from(dialects), wanted, {
+      ...options,
+      lineInfo: true,
+    });
+    expect(records.map((r) => `${r.stage}: ${r.tool}`)).toEqual([
+      'llvm.mlir: mlir-opt',
+      'll: mlir-translate',
+      'bc: opt',
+      's: llc',
+      'obj: llc',
+      'so: cc',
+    ]);
+    const made = new Map(records.map((r) => [r.stage, r.sha256Out]));
+    expect(records.slice(1).map((r) => r.sha256In)).toEqual(
+      ['llvm.mlir', 'll', 'bc', 'bc', 'obj'].map((stage) => made.get(stage)),
+    );
+    expect(Buffer.from(artifacts.get('ll')!).toString()).toContain('filename: "k.ts"');
+    expect(Buffer.from(artifacts.get('s')!).toString()).toMatch(/\.loc\s+\d+ 8 5/);
+    const n = 64;
+    const x = Float32Array.from({ length: n }, (_, i) => i);
+    const { outputs } = await runCpu({
+      library: artifacts.get('so')!,
+      buffers: [
+        { bytes: 4 * n, input: new Uint8Array(x.buffer), output: false },
+        { bytes: 4 * n, output: true },
+        { bytes: 2 * n, output: true },
+        { bytes: 4, output: true },
+      ],
+      launches: [{ symbol: 'k', programs: n / 16, pointers: [0, 1, 2, 3], scalars: [], scratchBytes: 0 }],
+      threads: 2,
+    });
+    const rounded = Array.from(x, (v, i) => Math.round(Math.sqrt((i % 16 === 15 ? 0 : v) * 2 + 2)));
+    const swapped = rounded.map((_, i) => rounded[i ^ 1]!);
+    const floats = (i: number): number[] => [...new Float32Array(outputs.get(i)!.slice().buffer)];
+    expect(floats(1)).toEqual(swapped.map((v, i) => (i % 16 === 15 ? 0 : v)));
+    expect(floats(3)).toEqual([rounded.reduce((a, b) => a + b)]);
+    expect([...new Float16Array(outputs.get(2)!.slice().buffer)]).toEqual(swapped);
+  });
 
   test('a kernel that crashes is a diagnostic with signal, program and launch', async () => {
     const { artifacts } = await buildCpu('mlir', Buffer.from(crashing), ['so'], options);
@@ -625,6 +710,14 @@ describeTool('mlir', 'real tools', () => {
     const bad = '"builtin.module"() ({\n  "arith.addi"() : () -> () loc("my.kernel.ts":7:3)\n}) : () -> ()\n';
     const [d] = await diagnosticsOf(() => buildCpu('mlir', Buffer.from(bad), ['ll'], options));
     expect(d!.loc).toEqual({ kind: 'file', file: 'my.kernel.ts', line: 7, col: 3 });
+  });
+
+  test('text that does not parse points at the location that its line carries', async () => {
+    const bad =
+      '"builtin.module"() ({\n  "arith.constant"() <{value = 1 : q9}> : () -> (i64) loc("k.ts":4:9)\n}) : () -> ()\n';
+    const [d] = await diagnosticsOf(() => buildCpu('mlir', Buffer.from(bad), ['ll'], options));
+    expect(d!.message).toContain('kernel.mlir:2:');
+    expect(d!.loc).toEqual({ kind: 'file', file: 'k.ts', line: 4, col: 9 });
   });
 
   test('a job whose library is not one', async () => {
