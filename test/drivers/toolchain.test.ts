@@ -1,0 +1,94 @@
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { asSetName, installSet, isInstalled, setTool } from '../../src/drivers/toolchain.js';
+import { inFolder } from '../support/cli.js';
+import { withEnvironment } from '../support/environment.js';
+import { script } from '../support/scripts.js';
+import { diagnosticsOf } from '../support/thrown.js';
+
+describe('installing a tool set', () => {
+  /** A Python of version 3.12 on a PATH of its own; `pip` is what its `pip install` does, with the folder as $to. */
+  async function withPython(
+    pip: string,
+    work: (toolchains: string, folder: string) => Promise<void>,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    await inFolder((folder) => {
+      const bin = join(folder, 'bin');
+      mkdirSync(bin);
+      const target = 'for a; do [ "$previous" = --target ] && to=$a; previous=$a; done';
+      script(bin, 'python3', `case "$1 $3" in -c*) echo 3.12;; *--version) ;; *) ${target}\n${pip}\n;; esac`);
+      // The system's own folders would bring its uv and Python.
+      for (const name of ['sleep', 'mkdir', 'touch']) symlinkSync(join('/bin', name), join(bin, name));
+      const cache = join(folder, 'cache');
+      return withEnvironment({ PATH: bin, TILEWRIGHT_CACHE_DIR: cache, ...more }, () =>
+        work(join(cache, 'toolchains'), folder),
+      );
+    });
+  }
+  const good = 'mkdir -p "$to/llvm/bin"; touch "$to/llvm/bin/llc"';
+
+  test('puts its tools where they are found', () =>
+    withPython(good, async () => {
+      expect([await isInstalled('mlir'), await setTool('llc')]).toEqual([false, undefined]);
+      const { folder, installed } = await installSet('mlir');
+      expect([installed, await isInstalled('mlir')]).toEqual([true, true]);
+      expect(await setTool('llc')).toBe(join(folder, 'llvm/bin/llc'));
+      expect((await installSet('mlir')).installed).toBe(false);
+    }));
+
+  test('twice at once leaves one, and nothing partial', () =>
+    withPython(`${good}; sleep 0.1`, async (toolchains) => {
+      const [a, b] = await Promise.all([installSet('mlir'), installSet('mlir')]);
+      expect(a!.folder).toBe(b!.folder);
+      expect(readdirSync(toolchains)).toHaveLength(1);
+    }));
+
+  test('a download with another hash leaves nothing', () =>
+    withPython('echo "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES" >&2; exit 1', async (toolchains) => {
+      const [d] = await diagnosticsOf(() => installSet('mlir'));
+      expect(`${d!.code} ${d!.message}`).toBe(
+        "TW3010 tool set 'mlir' could not be installed: pip: ERROR: THESE PACKAGES DO NOT MATCH THE HASHES",
+      );
+      expect(readdirSync(toolchains)).toEqual([]);
+    }));
+
+  test('one that is cancelled leaves nothing', () =>
+    withPython(`${good}; sleep 100; echo`, async (toolchains) => {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 300);
+      const [d] = await diagnosticsOf(() => installSet('mlir', { signal: controller.signal }));
+      expect(d!.message).toBe("tool set 'mlir' could not be installed: cancelled");
+      expect(readdirSync(toolchains)).toEqual([]);
+    }));
+
+  test('a Python that is too old', () =>
+    inFolder((folder) => {
+      script(folder, 'python3', 'echo 3.8');
+      return withEnvironment({ PATH: folder, TILEWRIGHT_CACHE_DIR: join(folder, 'cache') }, async () => {
+        const [d] = await diagnosticsOf(() => installSet('mlir'));
+        expect(`${d!.code} ${d!.message}`).toBe(
+          'TW3012 Python 3.11 or newer is needed to install tools, python3 is 3.8',
+        );
+      });
+    }));
+
+  test('a folder that cannot be written says which', () =>
+    withPython(good, async (_, folder) => {
+      const file = join(folder, 'file');
+      writeFileSync(file, '');
+      await withEnvironment({ TILEWRIGHT_CACHE_DIR: file }, async () => {
+        const [d] = await diagnosticsOf(() => installSet('mlir'));
+        expect(d!.message).toMatch(
+          /^tool set 'mlir' could not be installed: ENOTDIR: not a directory, mkdir '.*file\//,
+        );
+        expect(d!.help).toContain('TILEWRIGHT_CACHE_DIR');
+      });
+    }));
+
+  test('an unknown tool set names those that exist', async () => {
+    const [d] = await diagnosticsOf(() => asSetName('mlri'));
+    expect(d!.message).toBe("there is no tool set 'mlri'; known are mlir, test");
+  });
+});
