@@ -2,7 +2,7 @@
 
 import { type DType, intRange, isFloat, isWide } from '../dtypes.js';
 import { codecOf, isNarrowFloat } from './formats.js';
-import { allocate, type RegisterArray } from './registers.js';
+import { allocate, type RegisterArray, wrapTo } from './registers.js';
 
 export interface ConvertOptions {
   /** To fp8: too large becomes the largest finite number (the default) instead of the format's overflow. */
@@ -17,18 +17,18 @@ export function converter(
 ): (x: number | bigint) => number | bigint {
   if (to.cls === 'bool') return (x) => (Number(x) === 0 ? 0 : 1);
   if (isFloat(to)) {
-    if (!isNarrowFloat(to)) return to.bits === 64 ? Number : isWide(from) ? wideToF32 : (x) => Math.fround(Number(x));
+    if (to.bits === 64) return Number;
+    const number = isWide(from) ? stickyNumber : Number;
+    if (!isNarrowFloat(to)) return (x) => Math.fround(number(x as bigint));
     const { decode, encode } = codecOf(to);
     const clamp = to.bits <= 8 && saturate;
-    const narrow = isWide(from) ? wideToF32 : Number;
-    return (x) => decode[encode(narrow(x as never), clamp)]!;
+    return (x) => decode[encode(number(x as bigint), clamp)]!;
   }
   if (isFloat(from)) return floatToInt(to);
   if (isWide(to)) return (x) => (to.signed ? BigInt.asIntN(64, BigInt(x)) : BigInt.asUintN(64, BigInt(x)));
   const { bits, signed } = to;
   if (isWide(from)) return (x) => Number(signed ? BigInt.asIntN(bits, x as bigint) : BigInt.asUintN(bits, x as bigint));
-  const shift = 32 - bits;
-  return signed ? (x) => ((x as number) << shift) >> shift : (x) => ((x as number) << shift) >>> shift;
+  return wrapTo(to) as (x: number | bigint) => number;
 }
 
 function floatToInt(to: DType): (x: number | bigint) => number | bigint {
@@ -44,16 +44,17 @@ function floatToInt(to: DType): (x: number | bigint) => number | bigint {
   };
 }
 
-/** Nearest f32 of a 64-bit integer in one rounding: through double, ties would be rounded twice. */
-function wideToF32(x: bigint | number): number {
-  if (typeof x === 'number') return Math.fround(x);
+/**
+ * A double that every narrower float format rounds to where it would round the 64-bit integer itself: 40 bits of it, the
+ * last one set where something was cut off. The nearest double could be taken for a tie that the integer is not.
+ */
+function stickyNumber(x: bigint): number {
   const magnitude = x < 0n ? -x : x;
-  if (magnitude < 1n << 53n) return Math.fround(Number(x));
-  // Keep 40 bits and fold the rest into a sticky bit, which cannot change where a 24-bit rounding goes.
+  if (magnitude < 1n << 53n) return Number(x);
   const shift = BigInt(magnitude.toString(2).length - 40);
   const kept = magnitude >> shift;
   const sticky = kept << shift === magnitude ? kept : kept | 1n;
-  const value = Math.fround(Number(sticky)) * 2 ** Number(shift);
+  const value = Number(sticky) * 2 ** Number(shift);
   return x < 0n ? -value : value;
 }
 

@@ -1,39 +1,36 @@
-/** Narrow float formats: bit patterns to numbers and back, by tables and one generic encoder. */
+/** Narrow float formats: bit patterns to numbers and back, by tables and one encoder. */
 
 import { invariant } from '../../diagnostics/diagnostic.js';
 import type { DType } from '../dtypes.js';
 
-/** How the codes of a narrow float format are laid out. */
+/** How the codes of a signed narrow float format are laid out. */
 interface FloatFormat {
   readonly exponentBits: number;
   readonly mantissaBits: number;
   readonly bias: number;
-  readonly signed: boolean;
   /**
    * What the top of the code space means: `ieee`: infinities and NaNs at the largest exponent; `fn`: one NaN (all ones),
-   * no infinity; `fnuz`: NaN is the code of -0, no infinity and no -0; `finite`: every code is a number;
-   * `powers`: unsigned powers of two with one NaN (all ones).
+   * no infinity; `fnuz`: NaN is the code of -0, no infinity and no -0; `finite`: every code is a number.
    */
-  readonly specials: 'ieee' | 'fn' | 'fnuz' | 'finite' | 'powers';
+  readonly specials: 'ieee' | 'fn' | 'fnuz' | 'finite';
 }
 
 // f16: IEEE 754 binary16. bf16: the upper half of binary32. fp8: OCP 8-bit floating point specification; the fnuz kinds
-// as in LLVM's APFloat. e8m0 and e2m1: OCP microscaling formats.
+// as in LLVM's APFloat. e2m1 (and e8m0 below): OCP microscaling formats.
 const formats: Readonly<Record<string, FloatFormat>> = {
-  f16: { exponentBits: 5, mantissaBits: 10, bias: 15, signed: true, specials: 'ieee' },
-  bf16: { exponentBits: 8, mantissaBits: 7, bias: 127, signed: true, specials: 'ieee' },
-  f8e4m3fn: { exponentBits: 4, mantissaBits: 3, bias: 7, signed: true, specials: 'fn' },
-  f8e5m2: { exponentBits: 5, mantissaBits: 2, bias: 15, signed: true, specials: 'ieee' },
-  f8e4m3fnuz: { exponentBits: 4, mantissaBits: 3, bias: 8, signed: true, specials: 'fnuz' },
-  f8e5m2fnuz: { exponentBits: 5, mantissaBits: 2, bias: 16, signed: true, specials: 'fnuz' },
-  f8e8m0fnu: { exponentBits: 8, mantissaBits: 0, bias: 127, signed: false, specials: 'powers' },
-  f4e2m1fn: { exponentBits: 2, mantissaBits: 1, bias: 1, signed: true, specials: 'finite' },
+  f16: { exponentBits: 5, mantissaBits: 10, bias: 15, specials: 'ieee' },
+  bf16: { exponentBits: 8, mantissaBits: 7, bias: 127, specials: 'ieee' },
+  f8e4m3fn: { exponentBits: 4, mantissaBits: 3, bias: 7, specials: 'fn' },
+  f8e5m2: { exponentBits: 5, mantissaBits: 2, bias: 15, specials: 'ieee' },
+  f8e4m3fnuz: { exponentBits: 4, mantissaBits: 3, bias: 8, specials: 'fnuz' },
+  f8e5m2fnuz: { exponentBits: 5, mantissaBits: 2, bias: 16, specials: 'fnuz' },
+  f4e2m1fn: { exponentBits: 2, mantissaBits: 1, bias: 1, specials: 'finite' },
 };
 
 export interface FloatCodec {
   /** Number of each code. */
   readonly decode: Float32Array;
-  /** Code nearest to a number (ties to even). `saturate`: too large becomes the largest finite number instead of the format's overflow. */
+  /** Code nearest to a double: one rounding, ties to even. `saturate`: too large becomes the largest finite number instead of the format's overflow. */
   readonly encode: (x: number, saturate: boolean) => number;
   readonly largest: number;
 }
@@ -45,8 +42,8 @@ export function codecOf(dtype: DType): FloatCodec {
   let codec = codecs.get(dtype.name);
   if (!codec) {
     const format = formats[dtype.name];
-    invariant(format, `${dtype.name} has no narrow float format`);
-    codec = makeCodec(format);
+    invariant(format || dtype.name === 'f8e8m0fnu', `${dtype.name} has no narrow float format`);
+    codec = format ? makeCodec(format) : makePowerCodec();
     codecs.set(dtype.name, codec);
   }
   return codec;
@@ -54,9 +51,7 @@ export function codecOf(dtype: DType): FloatCodec {
 
 export const isNarrowFloat = (dtype: DType): boolean => dtype.cls === 'float' && dtype.bits <= 16;
 
-function decodeCode(format: FloatFormat, code: number): number {
-  const { exponentBits, mantissaBits, bias, specials } = format;
-  if (specials === 'powers') return code === 0xff ? Number.NaN : 2 ** (code - bias);
+function decodeCode({ exponentBits, mantissaBits, bias, specials }: FloatFormat, code: number): number {
   const signBit = 1 << (exponentBits + mantissaBits);
   const negative = (code & signBit) !== 0;
   const magnitude = code & (signBit - 1);
@@ -76,60 +71,79 @@ function decodeCode(format: FloatFormat, code: number): number {
   return negative ? -value : value;
 }
 
-const bits32 = new Float32Array(1);
-const word32 = new Uint32Array(bits32.buffer);
+const single = new Float32Array(1);
+const pattern = new Int32Array(single.buffer);
 
-function makeCodec(format: FloatFormat): FloatCodec {
-  const { exponentBits, mantissaBits, bias, signed, specials } = format;
-  const width = exponentBits + mantissaBits + (signed ? 1 : 0);
-  const decode = Float32Array.from({ length: 1 << width }, (_, code) => decodeCode(format, code));
-  const signBit = signed ? 1 << (width - 1) : 0;
-  const nan = { ieee: signBit - (1 << (mantissaBits - 1)), fn: signBit - 1, fnuz: signBit, finite: 0, powers: 0xff }[
-    specials
-  ];
-  const topFinite = {
-    ieee: (((1 << exponentBits) - 1) << mantissaBits) - 1,
-    fn: signBit - 2,
-    fnuz: signBit - 1,
-    finite: signBit - 1,
-    powers: 0xfe,
-  }[specials];
-  // Beyond the largest finite number: infinity where there is one, NaN where there is not, and the largest number in the
-  // formats that have neither.
-  const overflow = { ieee: topFinite + 1, fn: nan, fnuz: nan, finite: topFinite, powers: nan }[specials];
-  const largest = decode[topFinite]!;
-
-  const encode = (x: number, saturate: boolean): number => {
-    if (Number.isNaN(x)) return nan;
-    bits32[0] = x;
-    const word = word32[0]!;
-    const negative = word >>> 31 !== 0;
-    const sign = negative ? signBit : 0;
-    if (specials === 'powers' && (negative || x === 0)) return negative && x !== 0 ? nan : 0;
-    const magnitude = word & 0x7fffffff;
-    const infinite = magnitude >= 0x7f800000;
-    const code = infinite ? topFinite + 1 : roundMagnitude(magnitude, mantissaBits, bias);
-    if (code > topFinite) {
-      const top = saturate && !(infinite && specials === 'ieee' && width > 8) ? topFinite : overflow;
-      return specials === 'fnuz' && top === nan ? nan : sign | top;
-    }
-    return specials === 'fnuz' && code === 0 ? 0 : sign | code;
-  };
-  return { decode, encode, largest };
+/**
+ * Bits of an f32 that every narrower format rounds to where it would round `x` itself: the f32 next to `x` toward zero,
+ * its last bit set where something was cut off. Nearest even twice over (to f32, then narrower) could see a tie where
+ * there is none.
+ */
+function stickyBits(x: number): number {
+  single[0] = x;
+  const nearest = single[0];
+  const bits = pattern[0]!;
+  if (nearest === x || Number.isNaN(x)) return bits;
+  return (Math.abs(nearest) > Math.abs(x) ? bits - 1 : bits) | 1;
 }
 
-/** Code of a finite magnitude given as f32 bits, rounded to nearest even; may run past the largest finite code. */
-function roundMagnitude(magnitude: number, mantissaBits: number, bias: number): number {
-  const exponent = magnitude >>> 23;
-  if (exponent === 0 && bias < 127) return 0; // an f32 subnormal is far below half of the smallest code
-  const significand = exponent === 0 ? magnitude << 1 : (magnitude & 0x7fffff) | 0x800000;
-  const biased = exponent - 127 + bias;
-  // A result below the normal range loses one bit more for each step that its exponent lacks.
-  const drop = 23 - mantissaBits + (biased < 1 ? 1 - biased : 0);
-  if (drop > 25) return 0;
-  const kept = Math.floor(significand / 2 ** drop);
-  const rest = significand - kept * 2 ** drop;
-  const half = 2 ** (drop - 1);
-  const rounded = kept + (rest > half || (rest === half && kept % 2 === 1) ? 1 : 0);
-  return biased < 1 ? rounded : ((biased - 1) << mantissaBits) + rounded;
+const f32Infinity = 0x7f800000;
+
+function makeCodec(format: FloatFormat): FloatCodec {
+  const { exponentBits, mantissaBits, bias, specials } = format;
+  const signShift = exponentBits + mantissaBits;
+  const signBit = 1 << signShift;
+  const decode = Float32Array.from({ length: 2 * signBit }, (_, code) => decodeCode(format, code));
+  const infinity = ((1 << exponentBits) - 1) << mantissaBits;
+  const nan = { ieee: infinity | (1 << (mantissaBits - 1)), fn: signBit - 1, fnuz: signBit, finite: 0 }[specials];
+  const topFinite = { ieee: infinity - 1, fn: signBit - 2, fnuz: signBit - 1, finite: signBit - 1 }[specials];
+  // Beyond the largest finite number: infinity where there is one, NaN where there is not, and the largest number in the
+  // format that has neither.
+  const overflow = { ieee: infinity, fn: nan, fnuz: nan, finite: topFinite }[specials];
+  const hasNegativeZero = specials !== 'fnuz';
+
+  const leastNormal = (128 - bias) << 23;
+  const rebase = (127 - bias) << 23;
+  const drop = 23 - mantissaBits;
+  const belowHalf = (1 << (drop - 1)) - 1;
+  // Added to a number below the normal range, it leaves the format's last bit in the last place of the f32 sum.
+  const aligner = 2 ** (24 - bias - mantissaBits);
+  single[0] = aligner;
+  const alignerBits = pattern[0]!;
+
+  const encode = (x: number, saturate: boolean): number => {
+    const bits = stickyBits(x);
+    const magnitude = bits & 0x7fffffff;
+    if (magnitude > f32Infinity) return nan;
+    let code: number;
+    if (magnitude >= leastNormal) {
+      const rebased = magnitude - rebase;
+      code = (rebased + belowHalf + ((rebased >>> drop) & 1)) >>> drop;
+      if (code > topFinite) code = saturate ? topFinite : overflow;
+    } else {
+      pattern[0] = magnitude;
+      single[0] = single[0]! + aligner;
+      code = pattern[0]! - alignerBits;
+    }
+    return code === 0 && !hasNegativeZero ? 0 : ((bits >>> 31) << signShift) | code;
+  };
+  return { decode, encode, largest: decode[topFinite]! };
+}
+
+/** e8m0: the powers of two from 2^-127 to 2^127, and NaN. */
+function makePowerCodec(): FloatCodec {
+  const largestCode = 0xfe;
+  const nan = 0xff;
+  const decode = Float32Array.from({ length: 256 }, (_, code) => (code === nan ? Number.NaN : 2 ** (code - 127)));
+  // Upward from the middle of two powers: the one mantissa bit of a power is odd. 0 becomes the least power, a negative
+  // number NaN.
+  const encode = (x: number, saturate: boolean): number => {
+    if (x === 0) return 0;
+    if (!(x > 0)) return nan;
+    const bits = stickyBits(x);
+    // Below 2^-126 the exponent field of f32 says nothing: 2^-127 is its highest mantissa bit.
+    const code = bits < 0x800000 ? (bits >= 0x600000 ? 1 : 0) : (bits + 0x400000) >>> 23;
+    return code <= largestCode ? code : saturate ? largestCode : nan;
+  };
+  return { decode, encode, largest: decode[largestCode]! };
 }

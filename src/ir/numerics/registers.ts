@@ -74,17 +74,21 @@ export function hostView(dtype: DType, bytes: Uint8Array): HostArray {
 }
 
 /**
- * Rounding of a dtype for results computed in double: undefined where the register array itself rounds (f32) or wraps
- * (integers). Narrow floats compute in f32 and round once more, to their own format.
+ * Settles results of arithmetic that were computed in double: undefined where the register array itself rounds (f32) or
+ * wraps (integers). Narrow floats compute in f32 and round once more, to their own format.
  */
 export function roundingOf(dtype: DType): ((x: number) => number) | undefined {
-  if (!isNarrowFloat(dtype)) return dtype.bits === 4 ? wrapNibble(dtype.signed) : undefined;
+  if (!isNarrowFloat(dtype)) return dtype.bits === 4 ? wrapTo(dtype) : undefined;
   const { decode, encode } = codecOf(dtype);
   const saturate = dtype.bits <= 8;
-  return (x) => decode[encode(x, saturate)]!;
+  return (x) => decode[encode(Math.fround(x), saturate)]!;
 }
 
-const wrapNibble = (signed: boolean): ((x: number) => number) => (signed ? (x) => ((x & 15) ^ 8) - 8 : (x) => x & 15);
+/** Wraps an integer of up to 32 bits to the range of a dtype. */
+export function wrapTo({ bits, signed }: DType): (x: number) => number {
+  const shift = 32 - bits;
+  return signed ? (x) => (x << shift) >> shift : (x) => (x << shift) >>> shift;
+}
 
 /** Reads `n` elements from memory, from element `start` on, `stride` elements apart. */
 export function decodeElements(
@@ -103,12 +107,8 @@ export function decodeElements(
     for (let i = 0, j = start; i < n; i++, j += stride) to[at + i] = decode[from[j]!]!;
   } else if (dtype.bits === 4) {
     const from = memory as Uint8Array;
-    const read = dtype.cls === 'float' ? codecOf(dtype).decode : undefined;
-    const wrap = wrapNibble(dtype.signed);
-    for (let i = 0, j = start; i < n; i++, j += stride) {
-      const nibble = (from[j >> 1]! >> ((j & 1) * 4)) & 15;
-      to[at + i] = read ? read[nibble]! : wrap(nibble);
-    }
+    const { decode } = dtype.cls === 'float' ? codecOf(dtype) : { decode: nibbles(dtype) };
+    for (let i = 0, j = start; i < n; i++, j += stride) to[at + i] = decode[(from[j >> 1]! >> ((j & 1) * 4)) & 15]!;
   } else {
     const from = memory as Float64Array;
     if (stride === 1) to.set(from.subarray(start, start + n), at);
@@ -116,15 +116,24 @@ export function decodeElements(
   }
 }
 
+/** The integer of each 4-bit code. */
+const nibbles = (dtype: DType): readonly number[] => Array.from({ length: 16 }, (_, code) => wrapTo(dtype)(code));
+
+/** Bit pattern of a value, for the dtypes that registers hold otherwise than memory does. */
+function codeOf(dtype: DType): (x: number) => number {
+  if (!isNarrowFloat(dtype)) return (x) => x & 15;
+  const { encode } = codecOf(dtype);
+  const saturate = dtype.bits <= 8;
+  return (x) => encode(x, saturate);
+}
+
 /** Writes one element to memory. */
 export function encodeElement(dtype: DType, x: number | bigint, memory: HostArray, at: number): void {
   const to = memory as Float64Array;
   if (dtype.bits === 4) {
-    const nibble = dtype.cls === 'float' ? codecOf(dtype).encode(x as number, true) : (x as number) & 15;
     const shift = (at & 1) * 4;
-    (memory as Uint8Array)[at >> 1] = ((memory as Uint8Array)[at >> 1]! & ~(15 << shift)) | (nibble << shift);
-  } else if (isNarrowFloat(dtype)) to[at] = codecOf(dtype).encode(x as number, dtype.bits <= 8);
-  else to[at] = x as number;
+    to[at >> 1] = (to[at >> 1]! & ~(15 << shift)) | (codeOf(dtype)(x as number) << shift);
+  } else to[at] = isNarrowFloat(dtype) ? codeOf(dtype)(x as number) : (x as number);
 }
 
 /** Writes `n` elements to consecutive places in memory. */
@@ -136,7 +145,16 @@ export function encodeElements(
   memory: HostArray,
   start: number,
 ): void {
-  if (!isNarrowFloat(dtype) && dtype.bits !== 4)
-    (memory as Float64Array).set((from as Float64Array).subarray(at, at + n), start);
-  else for (let i = 0; i < n; i++) encodeElement(dtype, from[at + i]!, memory, start + i);
+  const registers = from as Float64Array;
+  const to = memory as Float64Array;
+  if (dtype.bits === 4) {
+    const code = codeOf(dtype);
+    for (let i = 0, j = start; i < n; i++, j++) {
+      const shift = (j & 1) * 4;
+      to[j >> 1] = (to[j >> 1]! & ~(15 << shift)) | (code(registers[at + i]!) << shift);
+    }
+  } else if (isNarrowFloat(dtype)) {
+    const code = codeOf(dtype);
+    for (let i = 0; i < n; i++) to[start + i] = code(registers[at + i]!);
+  } else to.set(registers.subarray(at, at + n), start);
 }
