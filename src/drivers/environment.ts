@@ -24,27 +24,20 @@ export const requiredTools = (): string[] =>
 
 /** What a tool sees of the environment: enough to run, nothing that changes what it does. */
 export function childEnvironment(): Record<string, string> {
-  const kept = [
-    'PATH',
-    'HOME',
-    'TMPDIR',
-    'LD_LIBRARY_PATH',
-    'SSL_CERT_FILE',
-    'SSL_CERT_DIR',
-    'HTTPS_PROXY',
-    'HTTP_PROXY',
-    'NO_PROXY',
-  ];
-  const environment: Record<string, string> = { LANG: 'C', LC_ALL: 'C', TZ: 'UTC' };
-  for (const name of kept) {
-    const value = read(name);
-    if (value !== undefined) environment[name] = value;
-  }
-  return environment;
+  return { LANG: 'C', LC_ALL: 'C', TZ: 'UTC', ...matching(/^(PATH|HOME|TMPDIR|LD_LIBRARY_PATH)$/) };
 }
 
-/** What a package installer needs besides: the user's own settings of pip and uv. */
+/** What a package installer sees besides: how the user reaches the network, and settings of pip, uv and pyenv. */
 export function installerEnvironment(): Record<string, string> {
-  const settings = Object.entries(process.env).filter(([name]) => /^(PIP|UV|PYENV|REQUESTS|CURL)_/.test(name));
-  return { ...childEnvironment(), ...(Object.fromEntries(settings) as Record<string, string>) };
+  return {
+    ...childEnvironment(),
+    ...matching(/^(PIP|UV|PYENV|REQUESTS|CURL|SSL|XDG)_/),
+    ...matching(/^(HTTP|HTTPS|ALL|NO)_PROXY$/i),
+  };
+}
+
+function matching(names: RegExp): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) if (value && names.test(name)) found[name] = value;
+  return found;
 }

@@ -51,7 +51,7 @@ export const toolKinds = {
 
 export type ToolName = keyof typeof toolKinds;
 
-/** Paths that the user gave by flags (`--mlir-opt PATH`). */
+/** What the user gave by flags: paths (`--cc /opt/gcc/bin/gcc`), or names to look up on PATH (`--cc gcc`). */
 export type ToolPaths = Readonly<Partial<Record<ToolName, string>>>;
 
 /**
@@ -68,10 +68,12 @@ export async function findTool(name: ToolName, paths: ToolPaths = {}): Promise<T
   const named = paths[name] ?? fromEnvironment;
   if (named !== undefined) {
     const where = paths[name] === undefined ? `the environment variable ${variable}` : `--${name}`;
-    const version = await probeVersion(name, kind, named);
-    if (version === undefined) throw missing(name, kind, [`${where}: ${named} (does not run)`]);
-    if (!kind.accepts(version)) throw wrongVersion(name, kind, named, version, [where]);
-    return { name, path: named, version };
+    const path = named.includes('/') ? named : await onPath(named);
+    if (path === undefined) throw missing(name, kind, [`${where}: ${named} (not on PATH)`]);
+    const version = await probeVersion(name, kind, path);
+    if (version === undefined) throw missing(name, kind, [`${where}: ${path} (does not run)`]);
+    if (!kind.accepts(version)) throw wrongVersion(name, kind, path, version, [where]);
+    return { name, path, version };
   }
   probed.push(`--${name} (not given)`, `${variable} (not set)`);
   const installed = await setTool(name);

@@ -22,6 +22,16 @@ describe('finding a tool', () => {
       expect(d!.notes[0]!.message).toContain('--llc');
     }));
 
+  test('one that is named without a folder is looked up on PATH', () =>
+    inFolder((folder) => {
+      const path = script(folder, 'my-cc', 'echo "my-cc 1.2.3"');
+      return withEnvironment({ PATH: `${folder}:/bin`, CC: 'my-cc', TILEWRIGHT_CACHE_DIR: folder }, async () => {
+        expect(await findTool('cc')).toEqual({ name: 'cc', path, version: '1.2.3' });
+        const [d] = await diagnosticsOf(() => findTool('cc', { cc: 'gcc-none' }));
+        expect(d!.notes.map((n) => n.message)).toEqual(['looked at --cc: gcc-none (not on PATH)']);
+      });
+    }));
+
   test('one of the wrong version on PATH is passed over for a right one, whatever its name', () =>
     inFolder((folder) => {
       const [old, right] = ['old', 'right'].map((name) => join(folder, name));
