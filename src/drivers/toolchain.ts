@@ -149,7 +149,12 @@ async function installWith(
     await rm(target, { recursive: true, force: true });
     await mkdir(target);
   }
-  throw new ToolError([toolCodes.installFailed({ set, cause: causes.join('; ') || 'neither uv nor pip was found' })]);
+  const none = { help: "install uv, or pip for this Python (Debian's package python3-pip or python3-venv)" };
+  throw new ToolError([
+    causes.length > 0
+      ? toolCodes.installFailed({ set, cause: causes.join('; ') })
+      : toolCodes.installFailed({ set, cause: 'neither uv nor pip was found' }, none),
+  ]);
 }
 
 const installError = (set: string, outcome: Outcome): ToolError =>

@@ -8,6 +8,9 @@ import { script } from '../support/scripts.js';
 import { diagnosticsOf } from '../support/thrown.js';
 
 describe('installing a tool set', () => {
+  /** Sets $to to the folder that pip is asked to fill. */
+  const target = 'for a; do [ "$previous" = --target ] && to=$a; previous=$a; done';
+
   /** A Python of version 3.12 on a PATH of its own; `pip` is what its `pip install` does, with the folder as $to. */
   async function withPython(
     pip: string,
@@ -17,7 +20,6 @@ describe('installing a tool set', () => {
     await inFolder((folder) => {
       const bin = join(folder, 'bin');
       mkdirSync(bin);
-      const target = 'for a; do [ "$previous" = --target ] && to=$a; previous=$a; done';
       script(bin, 'python3', `case "$1 $3" in -c*) echo 3.12;; *--version) ;; *) ${target}\n${pip}\n;; esac`);
       // The system's own folders would bring its uv and Python.
       for (const name of ['sleep', 'mkdir', 'touch']) symlinkSync(join('/bin', name), join(bin, name));
@@ -71,6 +73,30 @@ describe('installing a tool set', () => {
         expect(`${d!.code} ${d!.message}`).toBe(
           'TW3012 Python 3.11 or newer is needed to install tools, python3 is 3.8',
         );
+      });
+    }));
+
+  test('a Python without pip makes an environment that has one', () =>
+    inFolder((folder) => {
+      const inside = script(folder, 'inside', `${target}\n${good}`);
+      const make = `mkdir -p "$3/bin"; cp '${inside}' "$3/bin/python"`;
+      script(folder, 'python3', `case "$1 $2" in -c*) echo 3.12;; *venv) ${make};; *) exit 1;; esac`);
+      const PATH = `${folder}:/bin`;
+      return withEnvironment({ PATH, TILEWRIGHT_CACHE_DIR: join(folder, 'cache') }, async () => {
+        const lines: string[] = [];
+        await installSet('mlir', { onProgress: (line) => lines.push(line) });
+        expect(lines).toEqual(["installing tool set 'mlir' with pip of a virtual environment"]);
+        expect(await setTool('llc')).toBeDefined();
+      });
+    }));
+
+  test('a Python without pip and venv says what to install', () =>
+    inFolder((folder) => {
+      script(folder, 'python3', 'case "$1" in -c) echo 3.12;; *) exit 1;; esac');
+      return withEnvironment({ PATH: folder, TILEWRIGHT_CACHE_DIR: join(folder, 'cache') }, async () => {
+        const [d] = await diagnosticsOf(() => installSet('mlir'));
+        expect(d!.message).toBe("tool set 'mlir' could not be installed: neither uv nor pip was found");
+        expect(d!.help).toContain('python3-venv');
       });
     }));
 
