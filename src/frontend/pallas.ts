@@ -171,7 +171,10 @@ function arraysOf(
   if (given !== undefined && specs.length !== shapes.length)
     mistake(
       (c) =>
-        frontendCodes.badIndex({ message: `there are ${specs.length} block specs for ${shapes.length} ${what}` }, c),
+        frontendCodes.badIndex(
+          { message: `each of ${shapes.length} ${what} has a block spec, got ${specs.length}` },
+          c,
+        ),
       { loc },
     );
   return Object.fromEntries(

@@ -5,7 +5,7 @@ import type { Loc } from '../diagnostics/location.js';
 import type { DType } from '../ir/dtypes.js';
 import { maxRank } from '../ir/types.js';
 import { mistake } from './errors.js';
-import { checkList, checkOptions, describe, isRecord, refuse } from './handle.js';
+import { checkList, checkNotCaptured, checkOptions, describe, isRecord, refuse } from './handle.js';
 import type { Dims, Rank, RankOf } from './rank.js';
 import type { Extent } from './ref.js';
 import { userLoc } from './site.js';
@@ -73,6 +73,7 @@ export class WholeArray<D extends DType, E extends readonly Extent[]> extends Ar
 function checkExtent(x: unknown, what: string, least: number, loc: Loc): void {
   if (x instanceof Tile && asSymbol(x as Index)) return;
   if (Number.isInteger(x) && (x as number) >= least && (x as number) <= maxExtent) return;
+  checkNotCaptured(x, { loc });
   const kind = `an integer from ${least} up or a dim`;
   const got = x instanceof Tile ? 'a value of a kernel body' : describe(x);
   mistake((c) => frontendCodes.badExtent({ message: `${what} must be ${kind}, got ${got}` }, c), { loc });

@@ -27,19 +27,11 @@ import {
   whileLoop,
   zeros,
 } from 'tilewright';
-import { diagnosticsOf, errorOf } from '../support/thrown.js';
+import { findingOf, vector } from '../support/kernels.js';
+import { diagnosticsOf } from '../support/thrown.js';
 
-/** A kernel over x, y → z, all f32[n] in blocks of 64, with this body; typed loosely, for mistakes. */
 // biome-ignore lint/suspicious/noExplicitAny: the mistakes here are ones that TypeScript would catch
-const vector = (body: (refs: any, g: any) => unknown) =>
-  kernel('k', {}, () => {
-    const n = dim('n');
-    const g = grid({ i: cdiv(n, 64) });
-    const v = array(f32, [n]).block([64], [g.i]);
-    return blockProgram({ grid: g, inputs: { x: v, y: v }, outputs: { z: v } }, (refs) => body(refs, g) as never);
-  });
-// biome-ignore lint/suspicious/noExplicitAny: as above
-const mistakeIn = (body: (refs: any, g: any) => unknown) => errorOf(() => vector(body).trace());
+const mistakeIn = (body: (refs: any, g: any) => unknown) => findingOf(() => vector(body).trace());
 
 describe('traced values are not JavaScript values', () => {
   test('in a comparison', async () => {
@@ -47,19 +39,25 @@ describe('traced values are not JavaScript values', () => {
       await mistakeIn(({ x, z }, g) => {
         if (g.i < 3) z.store(x.load());
       }),
-    ).toMatch(/^TW1001 frontend-errors.test.ts:\d+ a traced value \(i32\) is used as a JavaScript number/);
+    ).toBe('TW1001 at : a traced value (i32) is used as a JavaScript number or in a JavaScript comparison');
   });
   test('as a number', async () => {
-    expect(await mistakeIn((_, g) => +g.i)).toMatch(/^TW1001/);
+    expect(await mistakeIn((_, g) => +g.i)).toBe(
+      'TW1001 at : a traced value (i32) is used as a JavaScript number or in a JavaScript comparison',
+    );
   });
   test('as an array index', async () => {
-    expect(await mistakeIn((_, g) => [1, 2][g.i])).toMatch(/^TW1002 .* used as text or as a property key/);
+    expect(await mistakeIn((_, g) => [1, 2][g.i])).toBe(
+      'TW1002 at : a traced value (i32) is used as text or as a property key',
+    );
   });
   test('in template text', async () => {
-    expect(await mistakeIn(({ x }) => `${x.load()}`)).toMatch(/^TW1002 .*\(f32\[64\]\)/);
+    expect(await mistakeIn(({ x }) => `${x.load()}`)).toBe(
+      'TW1002 at load: a traced value (f32[64]) is used as text or as a property key',
+    );
   });
   test('iterated', async () => {
-    expect(await mistakeIn(({ x }) => [...x.load()])).toMatch(/^TW1003/);
+    expect(await mistakeIn(({ x }) => [...x.load()])).toBe('TW1003 at load: a traced value (f32[64]) is not iterable');
   });
   test('as a condition: a warning at its line, for the result is never used', () => {
     const k = vector(({ x, z }) => {
@@ -94,21 +92,21 @@ describe('scopes', () => {
       leaked = x.load();
       z.store(x.load());
     }).trace();
-    expect(await mistakeIn(({ z }) => z.store(leaked))).toMatch(
-      /^TW1006 .*a value of kernel 'k' is used in kernel 'k'/,
+    expect(await mistakeIn(({ z }) => z.store(leaked))).toBe(
+      "TW1006 at store: a value of kernel 'k' is used in kernel 'k'",
     );
   });
   test('outside of a body', async () => {
-    expect(await errorOf(() => zeros(f32, [4]))).toMatch(/^TW1007 .*a constant outside of a kernel body/);
+    expect(await findingOf(() => zeros(f32, [4]))).toBe('TW1007 at zeros: a constant outside of a kernel body');
   });
   test('a kernel inside a kernel', async () => {
     const inner = vector(({ x, z }) => z.store(x.load()));
-    expect(await mistakeIn(() => inner.trace())).toMatch(/^TW1029/);
+    expect(await mistakeIn(() => inner.trace())).toBe("TW1029 at trace: kernel 'k' is traced inside of kernel 'k'");
   });
   test('a grid axis of another program', async () => {
     const other = grid({ j: 4 });
-    expect(await mistakeIn(({ x, z }) => z.store(x.load().add(other.j.to(f32))))).toMatch(
-      /^TW1016 .*'j' is an axis of another program's grid/,
+    expect(await mistakeIn(({ x, z }) => z.store(x.load().add(other.j.to(f32))))).toBe(
+      "TW1016 at to: 'j' is an axis of another program's grid",
     );
   });
 });
@@ -121,8 +119,8 @@ describe('operands', () => {
     expect(found!.notes).toHaveLength(2);
   });
   test('shapes that do not broadcast', async () => {
-    expect(await mistakeIn(({ x, z }) => z.store(x.load().add(zeros(f32, [3]))))).toMatch(
-      /^TW1011 .*shapes \[64\] and \[3\] do not broadcast/,
+    expect(await mistakeIn(({ x, z }) => z.store(x.load().add(zeros(f32, [3]))))).toBe(
+      "TW1011 at add: 'add': shapes [64] and [3] do not broadcast",
     );
   });
   test.each([
@@ -135,31 +133,37 @@ describe('operands', () => {
     expect(await mistakeIn(() => iota([64]).add(value))).toContain(why);
   });
   test('too large for f16', async () => {
-    expect(await mistakeIn(() => full(f16, [2], 1e6))).toMatch(/^TW1012 .*the largest number is 65504/);
+    expect(await mistakeIn(() => full(f16, [2], 1e6))).toBe(
+      'TW1012 at full: 1000000 is not a value of f16: the largest number is 65504',
+    );
   });
   test('a captured host array', async () => {
-    expect(await mistakeIn(({ x, z }) => z.store(x.load().add(new Float32Array(64))))).toMatch(
-      /^TW1026 .*the kernel uses a Float32Array from its surroundings/,
+    expect(await mistakeIn(({ x, z }) => z.store(x.load().add(new Float32Array(64))))).toBe(
+      'TW1026 at add: the kernel uses a Float32Array from its surroundings',
     );
   });
   test('a dot of shapes that do not match', async () => {
-    expect(await mistakeIn(() => dot(zeros(f32, [4, 5]), zeros(f32, [4, 5])))).toMatch(
-      /^TW1013 .*'dot' needs a\[…, m, k\] and b\[…, k, n\], got f32\[4, 5\] and f32\[4, 5\]/,
+    expect(await mistakeIn(() => dot(zeros(f32, [4, 5]), zeros(f32, [4, 5])))).toBe(
+      "TW1013 at dot: 'dot' needs a[…, m, k] and b[…, k, n], got f32[4, 5] and f32[4, 5]",
     );
   });
   test('an op on the wrong kind of dtype', async () => {
-    expect(await mistakeIn(() => (iota([4]) as never as { exp(): unknown }).exp())).toMatch(
-      /^TW1013 .*'exp' needs a tile of floats/,
+    expect(await mistakeIn(() => (iota([4]) as never as { exp(): unknown }).exp())).toBe(
+      "TW1013 at exp: 'exp' needs a tile of floats for 'input', got i32[4]",
     );
   });
   test('a select of mixed dtypes', async () => {
-    expect(await mistakeIn(({ x }) => select(x.load().lt(0), x.load(), iota([64]) as never))).toMatch(/^TW1010/);
+    expect(await mistakeIn(({ x }) => select(x.load().lt(0), x.load(), iota([64]) as never))).toBe(
+      "TW1010 at select: 'select' needs equal dtypes, got f32 and i32",
+    );
   });
   test('an axis that does not exist', async () => {
-    expect(await mistakeIn(({ x }) => x.load().sum(1))).toMatch(/^TW1016 .*axis 1 is not one of f32\[64\]/);
+    expect(await mistakeIn(({ x }) => x.load().sum(1))).toBe('TW1016 at sum: axis 1 is not one of f32[64]');
   });
   test('a tile extent of zero', async () => {
-    expect(await mistakeIn(() => zeros(f32, [0]))).toMatch(/^TW1023 .*an integer from 1 up, got 0/);
+    expect(await mistakeIn(() => zeros(f32, [0]))).toBe(
+      'TW1023 at zeros: a tile extent must be an integer from 1 up, got 0',
+    );
   });
 });
 
@@ -173,20 +177,24 @@ describe('control flow', () => {
     expect(found!.help).toBe('convert with .to(f32) before returning it');
   });
   test('a carried value that is missing, and one too many', async () => {
-    expect(await mistakeIn(({ x }) => loop({ to: 4, carry: { m: x.load() } }, () => ({}) as never))).toContain(
-      "does not return the carried value 'm'",
+    expect(await mistakeIn(({ x }) => loop({ to: 4, carry: { m: x.load() } }, () => ({}) as never))).toBe(
+      "TW1027 at loop: a loop body does not return the carried value 'm'",
     );
     expect(
       await mistakeIn(({ x }) => loop({ to: 4, carry: { m: x.load() } }, (_, { m }) => ({ m, q: m }) as never)),
-    ).toContain("returns 'q', which is not carried");
+    ).toBe("TW1027 at loop: a loop body returns 'q', which is not carried");
   });
   test('a body that returns without a carry', async () => {
-    expect(await mistakeIn(({ x }) => loop({ to: 4 }, () => x.load()))).toMatch(/^TW1027/);
+    expect(await mistakeIn(({ x }) => loop({ to: 4 }, () => x.load()))).toBe(
+      'TW1027 at loop: this loop carries nothing, but its body returns a value',
+    );
   });
   test('async bodies', async () => {
-    expect(await mistakeIn(async ({ x, z }) => z.store(x.load()))).toMatch(/^TW1028 .*a kernel body must not be async/);
-    expect(await mistakeIn(({ x }) => loop({ to: 2, carry: x.load() }, (async () => x.load()) as never))).toMatch(
-      /^TW1028/,
+    expect(await mistakeIn(async ({ x, z }) => z.store(x.load()))).toBe(
+      'TW1028 at blockProgram: a kernel body must not be async',
+    );
+    expect(await mistakeIn(({ x }) => loop({ to: 2, carry: x.load() }, (async () => x.load()) as never))).toBe(
+      'TW1028 at loop: a loop body must not be async',
     );
   });
   test('branches of different types', async () => {
@@ -198,18 +206,22 @@ describe('control flow', () => {
           () => x.load().to(f16),
         ),
       ),
-    ).toMatch(/^TW1014/);
+    ).toBe("TW1014 at to: carried value 'value' changes from f32[64] to f16[64]");
   });
   test('a step of zero and a bound that is a fraction', async () => {
-    expect(await mistakeIn(() => loop({ to: 4, step: 0 }, () => {}))).toMatch(/^TW1016 .*from 1 up, got 0/);
-    expect(await mistakeIn(() => loop({ to: 4.5 }, () => {}))).toMatch(/^TW1016/);
+    expect(await mistakeIn(() => loop({ to: 4, step: 0 }, () => {}))).toBe(
+      'TW1016 at loop: step of a loop is an integer from 1 up, got 0',
+    );
+    expect(await mistakeIn(() => loop({ to: 4.5 }, () => {}))).toBe(
+      'TW1016 at loop: to of a loop is an i32 scalar, got 4.5',
+    );
   });
 });
 
 describe('refs', () => {
   test('a store of the wrong shape', async () => {
-    expect(await mistakeIn(({ z }) => z.store(zeros(f32, [32])))).toMatch(
-      /^TW1015 .*store to 'z': the block is f32\[64\], the value is f32\[32\]/,
+    expect(await mistakeIn(({ z }) => z.store(zeros(f32, [32])))).toBe(
+      "TW1015 at store: store to 'z': the block is f32[64], the value is f32[32]",
     );
   });
   test('a store of the wrong dtype says how to convert', async () => {
@@ -217,16 +229,20 @@ describe('refs', () => {
     expect(found!.help).toBe('convert with .to(f32)');
   });
   test('an index that is not an integer', async () => {
-    expect(await mistakeIn(({ x }) => x.at(1.5))).toMatch(/^TW1016 .*'x' is indexed by 1.5/);
-    expect(await mistakeIn(({ x }) => x.at(x.load().sum(0)))).toMatch(
-      /^TW1016 .*indexed by f32; an index is an i32 scalar/,
+    expect(await mistakeIn(({ x }) => x.at(1.5))).toBe(
+      "TW1016 at at: 'x' is indexed by 1.5; an index is an integer from 0 up",
+    );
+    expect(await mistakeIn(({ x }) => x.at(x.load().sum(0)))).toBe(
+      "TW1016 at at: 'x' is indexed by f32; an index is an i32 scalar",
     );
   });
   test('too many indices', async () => {
-    expect(await mistakeIn(({ x }) => x.at(0, 0))).toMatch(/^TW1016 .*'x' has 1 axis here, got 2 indices/);
+    expect(await mistakeIn(({ x }) => x.at(0, 0))).toBe("TW1016 at at: 'x' has 1 axis here, got 2 indices");
   });
   test('a slice of no elements', async () => {
-    expect(await mistakeIn(({ x }) => x.at(ds(0, 0)))).toMatch(/^TW1023/);
+    expect(await mistakeIn(({ x }) => x.at(ds(0, 0)))).toBe(
+      "TW1023 at at: a slice of 'x' needs a size from 1 up, got 0",
+    );
   });
 });
 
@@ -242,32 +258,36 @@ describe('declarations', () => {
     expect(() => vector(({ x, z }, axis) => when(axis.i.eq(0), () => z.store(x.load()))).trace()).not.toThrow();
   });
   test('a block of another rank than its array', async () => {
-    expect(await errorOf(() => array(f32, [n, n]).block([64] as never, [g.i, 0]))).toMatch(
-      /^TW1021 .*the block has 1 dimensions, the array has 2/,
+    expect(await findingOf(() => array(f32, [n, n]).block([64] as never, [g.i, 0]))).toBe(
+      'TW1021 at block: the block has 1 dimension, the array has 2',
     );
   });
   test('an index map of another rank', async () => {
-    expect(await errorOf(() => array(f32, [n, n]).block([squeezed, 64], [g.i] as never))).toMatch(
-      /^TW1022 .*the index map has 1 index, the block has 2/,
+    expect(await findingOf(() => array(f32, [n, n]).block([squeezed, 64], [g.i] as never))).toBe(
+      'TW1022 at block: the index map has 1 index, the block has 2 dimensions',
     );
   });
   test('a block extent that is no integer', async () => {
-    expect(await errorOf(() => array(f32, [n]).block([1.5], [g.i]))).toMatch(/^TW1023/);
+    expect(await findingOf(() => array(f32, [n]).block([1.5], [g.i]))).toBe(
+      'TW1023 at block: a block extent must be an integer from 1 up or a dim, got 1.5',
+    );
   });
   test('a name used twice', async () => {
     const k = kernel('twice', {}, () =>
       blockProgram({ grid: g, inputs: { x: array(f32, [n]) }, outputs: { x: array(f32, [n]) } }, () => {}),
     );
-    expect(await errorOf(() => k.trace())).toMatch(/^TW1024 .*'x' is declared twice/);
+    expect(await findingOf(() => k.trace())).toBe("TW1024 at array: 'x' is declared twice in kernel 'twice'");
   });
   test('a dim with the name of an array', async () => {
     const k = kernel('clash', {}, () =>
       blockProgram({ grid: g, inputs: { n: array(f32, [n]) }, outputs: { z: array(f32, [n]) } }, () => {}),
     );
-    expect(await errorOf(() => k.trace())).toMatch(/^TW1024 .*'n'/);
+    expect(await findingOf(() => k.trace())).toBe("TW1024 at dim: 'n' is declared twice in kernel 'clash'");
   });
   test('a dim that promises nonsense', async () => {
-    expect(await errorOf(() => dim('n', { multipleOf: 0 }))).toMatch(/^TW1023 .*multipleOf of dim 'n'/);
+    expect(await findingOf(() => dim('n', { multipleOf: 0 }))).toBe(
+      "TW1023 at dim: multipleOf of dim 'n' must be an integer from 1 to 2147483647, got 0",
+    );
   });
   test('an alias of another shape', async () => {
     const k = kernel('alias', {}, () =>
@@ -276,18 +296,20 @@ describe('declarations', () => {
         () => {},
       ),
     );
-    expect(await errorOf(() => k.trace())).toMatch(/^TW1025 .*dtype and extents must be the same/);
+    expect(await findingOf(() => k.trace())).toBe(
+      "TW1025 at array: output 'z' cannot alias 'x': dtype and extents must be the same",
+    );
   });
   test('a setup that returns no program', async () => {
-    expect(await errorOf(() => kernel('none', {}, (() => undefined) as never).trace())).toMatch(/^TW1030/);
+    expect(await findingOf(() => kernel('none', {}, (() => undefined) as never).trace())).toBe(
+      "TW1030 at kernel: the setup of kernel 'none' must return a program, got undefined",
+    );
   });
   test('an exception of the user’s own code, at its line', async () => {
     const k = kernel('throws', {}, () => {
       throw new RangeError('my own');
     });
-    expect(await errorOf(() => k.trace())).toMatch(
-      /^TW1403 frontend-errors.test.ts:\d+ uncaught exception: RangeError: my own/,
-    );
+    expect(await findingOf(() => k.trace())).toBe('TW1403 at new: uncaught exception: RangeError: my own');
   });
 });
 
@@ -318,7 +340,7 @@ describe('parameters', () => {
     ['fast', 'maybe', 'true or false'],
     ['dtype', 'f33', 'a dtype'],
   ])('%s=%s is refused', async (name, text, expected) => {
-    expect(await errorOf(() => k.withText({ [name]: text }))).toContain(
+    expect(await findingOf(() => k.withText({ [name]: text }))).toContain(
       `parameter '${name}' must be ${expected}, got '${text}'`,
     );
   });
@@ -343,7 +365,9 @@ describe('pallasCall', () => {
   });
   test('refuses scratch', async () => {
     const base = { kernel: () => {}, outShape: shapeDtype([n], f32) };
-    expect(await errorOf(() => pallasCall({ ...base, scratchShapes: [1] }))).toMatch(/^TW1031 .*'scratchShapes'/);
+    expect(await findingOf(() => pallasCall({ ...base, scratchShapes: [1] }))).toBe(
+      "TW1031 at pallasCall: 'scratchShapes' needs an explicit program",
+    );
   });
   test('an index map that returns a number', async () => {
     const k = pallasCall({
@@ -352,11 +376,13 @@ describe('pallasCall', () => {
       grid: n,
       outSpecs: blockSpec([64], ((i: unknown) => i) as never),
     });
-    expect(await errorOf(() => k().trace())).toMatch(/^TW1022/);
+    expect(await findingOf(() => k().trace())).toBe(
+      'TW1022 at blockSpec: the index map has 1 index, the block has 1 dimension',
+    );
   });
   test('more specs than inputs', async () => {
     const k = pallasCall({ kernel: () => {}, outShape: shapeDtype([n], f32), inSpecs: [blockSpec()] });
-    expect(await errorOf(() => k().trace())).toMatch(/^TW1016 .*1 block specs for 0 inputs/);
+    expect(await findingOf(() => k().trace())).toBe('TW1016 at pallasCall: each of 0 inputs has a block spec, got 1');
   });
 });
 
@@ -384,7 +410,7 @@ test('sequences share arrays by name and must agree about them', async () => {
       blockProgram({ grid: g, inputs: { t: half }, outputs: { z: half } }, ({ t, z }) => z.store(t.load())),
     ]),
   );
-  expect(await errorOf(() => wrong.trace())).toMatch(/^TW1023 .*'t' is f16\[n\] here and f32\[n\] before/);
+  expect(await findingOf(() => wrong.trace())).toBe("TW1023 at array: 't' is f16[n] here and f32[n] before");
 });
 
 test('while loops trace both regions', () => {

@@ -3,6 +3,8 @@ import { defineCode } from '../diagnostic.js';
 const tracing =
   'While a kernel is traced its values stand for what will be computed later; they have no value in JavaScript. ';
 
+const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+
 /** Mistakes in a kernel's source, found while it is traced (TW1xxx), and in kernel files (TW14xx). */
 export const frontendCodes = {
   usedAsNumber: defineCode<{ type: string }>(
@@ -115,7 +117,7 @@ export const frontendCodes = {
     'error',
     'block and array differ in rank',
     'A block has one extent and one index for each dimension of its array; `squeezed` drops an axis, a dim takes the whole axis.',
-    ({ block, array }) => `the block has ${block} dimensions, the array has ${array}`,
+    ({ block, array }) => `the block has ${count(block, 'dimension')}, the array has ${array}`,
   ),
   indexRank: defineCode<{ got: number; expected: number }>(
     'TW1022',
@@ -123,7 +125,7 @@ export const frontendCodes = {
     'an index map of the wrong length',
     'The index map gives one block index for each dimension of the block.',
     ({ got, expected }) =>
-      `the index map has ${got} ${got === 1 ? 'index' : 'indices'}, the block has ${expected} dimensions`,
+      `the index map has ${count(got, 'index', 'indices')}, the block has ${count(expected, 'dimension')}`,
   ),
   badExtent: defineCode<{ message: string }>(
     'TW1023',
@@ -172,7 +174,7 @@ export const frontendCodes = {
     'error',
     'a kernel is used inside of another',
     'Kernels do not nest. Share code between kernels by plain functions; run kernels one after the other with `sequence`.',
-    ({ inner, outer }) => `kernel '${inner}' is traced inside the body of kernel '${outer}'`,
+    ({ inner, outer }) => `kernel '${inner}' is traced inside of kernel '${outer}'`,
   ),
   badProgram: defineCode<{ kernel: string; got: string }>(
     'TW1030',
