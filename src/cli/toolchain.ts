@@ -25,10 +25,9 @@ export const command = defineCommand({
         return 0;
       case 'path': {
         const [set = '', tool] = (rest[0] ?? '').split(':');
-        const folder = await drivers.setFolder(drivers.asSetName(set));
-        const path = tool === undefined ? folder : await drivers.setTool(tool);
-        if (path === undefined || !(await drivers.isInstalled(drivers.asSetName(set))))
-          throw drivers.notInstalled(rest[0] ?? '');
+        const name = drivers.asSetName(set);
+        const path = tool === undefined ? await drivers.setFolder(name) : await drivers.setTool(tool, [name]);
+        if (path === undefined || !(await drivers.isInstalled(name))) throw drivers.notInstalled(rest[0] ?? '');
         await session.print(`${path}\n`);
         return 0;
       }

@@ -1,7 +1,7 @@
 /** Runs compiled CPU kernels in a child process, so that a crash of a kernel is a diagnostic. */
 
-import { existsSync } from 'node:fs';
-import { open, readFile, statfs, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { access, open, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import { invariant, ToolError } from '../diagnostics/diagnostic.js';
@@ -88,10 +88,12 @@ async function runnerPath(tools: ToolPaths, workspace: string): Promise<string> 
  */
 async function fastFolder(bytes: number): Promise<string | undefined> {
   const folder = '/dev/shm';
-  const free = await statfs(folder).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => 0,
-  );
+  const free = await access(folder, constants.W_OK)
+    .then(() => statfs(folder))
+    .then(
+      ({ bavail, bsize }) => bavail * bsize,
+      () => 0,
+    );
   return free > bytes * 1.1 ? folder : undefined;
 }
 
@@ -145,7 +147,7 @@ interface PreparedJob {
 
 /** Writes a job's files for as long as `work` needs them. */
 async function withJob<T>(job: CpuJob, repeat: number, work: (prepared: PreparedJob) => Promise<T>): Promise<T> {
-  const memoryFolder = await fastFolder(job.buffers.reduce((sum, b) => sum + b.bytes, 0));
+  const memoryFolder = await fastFolder(job.buffers.reduce((sum, b) => sum + b.bytes + page, 0));
   // Two folders: shared memory may forbid to execute what lies in it.
   return withWorkspace((code) =>
     withWorkspace(async (memory) => {

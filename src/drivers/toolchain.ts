@@ -57,9 +57,9 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Path of a tool of a set, or undefined where the set is not installed. */
-export async function setTool(tool: string): Promise<string | undefined> {
-  for (const set of setNames) {
+/** Path of a tool of one of the sets, or undefined where none of them is installed and has it. */
+export async function setTool(tool: string, sets = setNames): Promise<string | undefined> {
+  for (const set of sets) {
     const { tools }: ToolSet = toolSets[set];
     const relative = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
     if (relative === undefined) continue;

@@ -51,6 +51,13 @@ export const toolCodes = {
     'Everything works without the cache, only slower. `--cache-dir` or TILEWRIGHT_CACHE_DIR choose another folder.',
     ({ folder, why }) => `the cache folder ${folder} cannot be written (${why}); going on without it`,
   ),
+  workspaceUnusable: defineCode<{ folder: string; why: string }>(
+    'TW3021',
+    'error',
+    'temporary files cannot be written',
+    'Tools read and write files in a temporary folder, which is removed afterwards. TMPDIR chooses where; it must exist, be writable, and have room.',
+    ({ folder, why }) => `temporary files cannot be written to ${folder} (${why})`,
+  ),
   kernelCrashed: defineCode<{ signal: string; launch: string; where: string }>(
     'TW3030',
     'error',
