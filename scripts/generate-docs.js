@@ -65,7 +65,7 @@ async function cliPage() {
       `\`${flags[f].spelling}${flags[f].form === 'attached' ? flags[f].value : flags[f].value ? ` ${flags[f].value}` : ''}\` ${flags[f].summary}`,
   );
   return `# The command line\n\n${generated}
-Data goes to standard output, diagnostics to standard error; \`-\` is standard input or output. Exit codes: 0 done; 1 the input is wrong, or a comparison failed; 2 the command line is wrong; 3 a tool is missing or failed, or a kernel crashed; 4 a bug in tilewright.
+Data goes to standard output, diagnostics to standard error; \`-\` is standard input or output. Exit codes: 0 done; 1 the input is wrong, a comparison failed, or a kernel crashed; 2 the command line is wrong; 3 a tool is missing or failed; 4 a bug in tilewright.
 
 Every command takes: ${common.join('; ')}.
 

@@ -148,7 +148,7 @@ export async function runSource(
 /**
  * Compiles a kernel for this machine's CPU and runs it in a process of its own.
  *
- * @throws CompileError: the kernel or its arguments are wrong. ToolError: a tool is missing or failed, the kernel crashed.
+ * @throws CompileError: the kernel or its arguments are wrong, or it crashed. ToolError: a tool is missing or failed.
  */
 export async function run<P extends ParamSpecs, I, O>(
   kernel: Kernel<P, I, O>,

@@ -4,7 +4,7 @@ import { constants, existsSync } from 'node:fs';
 import { access, open, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toolCodes } from '../diagnostics/codes/tools.js';
-import { invariant, ToolError } from '../diagnostics/diagnostic.js';
+import { CompileError, invariant, ToolError } from '../diagnostics/diagnostic.js';
 import { assetPath } from './assets.js';
 import { publishFolder } from './cache.js';
 import { cacheFolder } from './environment.js';
@@ -179,7 +179,8 @@ function describeJob(job: CpuJob, repeat: number, library: string, buffer: (i: n
 /**
  * Runs a job to its end.
  *
- * @throws ToolError: no C compiler for the runner, a kernel that crashed (TW3030) or ran too long (TW3031).
+ * @throws ToolError: no C compiler for the runner, a library that cannot be loaded. CompileError: a kernel that crashed
+ * (TW3030) or ran too long (TW3031).
  */
 export async function runCpu(
   job: CpuJob,
@@ -197,13 +198,13 @@ export async function runCpu(
 }
 
 /** Why the runner did not do its work, by how it ended and what it printed. */
-function kernelError(job: CpuJob, outcome: Outcome, printed: string, timeout: number): ToolError {
-  if (outcome.timedOut) return new ToolError([toolCodes.kernelTimedOut({ seconds: timeout / 1000 })]);
+function kernelError(job: CpuJob, outcome: Outcome, printed: string, timeout: number): CompileError | ToolError {
+  if (outcome.timedOut) return new CompileError([toolCodes.kernelTimedOut({ seconds: timeout / 1000 })]);
   const crash = /^crash (\w+) (\d+) (\d+) (\d+)$/m.exec(printed);
   if (!crash) return toolError(outcome);
   const [, signal, launch, first, last] = crash;
   const where = first === last ? `program ${first}` : `one of the programs ${first} to ${last}`;
-  return new ToolError([
+  return new CompileError([
     toolCodes.kernelCrashed(
       { signal: signal!, launch: job.launches[Number(launch)]!.symbol, where },
       { help: 'run it with --target interpret to find the line' },
@@ -221,7 +222,7 @@ export interface CpuSession {
  * Opens a session, which ends with `work`.
  *
  * @param options `timeout` is that of one call of `time`.
- * @throws ToolError as `runCpu` does, from the call of `time` during which it happened.
+ * @throws as `runCpu` does, from the call of `time` during which it happened.
  */
 export async function withCpuSession<T>(
   job: CpuJob,

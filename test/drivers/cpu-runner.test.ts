@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { CompileError, ToolError } from '../../src/diagnostics/diagnostic.js';
 import { type CpuJob, runCpu, withCpuSession } from '../../src/drivers/cpu-runner.js';
 import { run, toolError } from '../../src/drivers/run.js';
 import { findTool } from '../../src/drivers/tool.js';
@@ -71,6 +72,12 @@ describeTool('mlir', 'the CPU runner', () => {
     const job = jobOf(await libraryOf('if (i == 777) *(volatile int *)8 = 1;'), programs, threads);
     const [d] = await diagnosticsOf(() => runCpu(job));
     expect(d!.message).toBe(`kernel crashed with SIGSEGV in ${where} of launch k`);
+  });
+
+  test('a kernel that crashes is at fault, not a tool', async () => {
+    const job = jobOf(await libraryOf('*(volatile int *)8 = 1;'), 1, 1);
+    await expect(runCpu(job)).rejects.toThrow(CompileError);
+    await expect(runCpu(jobOf(Buffer.from('no library'), 1, 1))).rejects.toThrow(ToolError);
   });
 
   test.each([0, 1, 63, 64, 65, 4000, 4096, 4097, 10_000])(
