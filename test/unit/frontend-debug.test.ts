@@ -25,7 +25,7 @@ beforeEach(() => {
     return true;
   });
 });
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 
 const [m, n] = [dim('m'), dim('n')];
 
