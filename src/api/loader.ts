@@ -3,11 +3,11 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { BuildFailure, Plugin } from 'esbuild';
+import type { BuildFailure, BuildResult, Message, Plugin } from 'esbuild';
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
-import { CompileError } from '../diagnostics/diagnostic.js';
+import { CompileError, type Diagnostic } from '../diagnostics/diagnostic.js';
 import { fileLoc, unknownLoc } from '../diagnostics/location.js';
-import { nearest } from '../diagnostics/nearest.js';
+import { didYouMean } from '../diagnostics/nearest.js';
 import { readInput } from '../drivers/files.js';
 import { withWorkspace } from '../drivers/workspace.js';
 import { Kernel, userError } from '../frontend/kernel.js';
@@ -17,7 +17,7 @@ import type { AnyKernel } from './source.js';
 /** The kernels that a file exports, by export name. */
 export interface KernelFile {
   readonly kernels: ReadonlyMap<string, AnyKernel>;
-  /** The user's files that took part, absolute: the file itself and everything it imports. */
+  /** The user's files that took part, absolute and sorted: the file itself and everything it imports. */
   readonly files: readonly string[];
 }
 
@@ -29,26 +29,40 @@ const entryPoints: Readonly<Record<string, string>> = {
   'tilewright/testing': '../testing/index.js',
 };
 
+const addressOf = (entryPoint: string): string => new URL(entryPoints[entryPoint]!, import.meta.url).href;
+
+/** Names of an entry point, exported one by one: the bundler then finds an import of what is not there, at its line. */
+async function exportsOf(entryPoint: string): Promise<string[]> {
+  return Object.keys((await import(addressOf(entryPoint))) as object);
+}
+
+/** Namespace of our entry points in a bundle. */
+const ours = 'tilewright';
+
 const ourselves: Plugin = {
-  name: 'tilewright',
+  name: ours,
   setup(build) {
-    build.onResolve({ filter: /^tilewright(\/|$)/ }, ({ path }) => {
-      const own = Object.hasOwn(entryPoints, path) ? entryPoints[path] : undefined;
-      return own === undefined ? undefined : { path: new URL(own, import.meta.url).href, external: true };
-    });
+    build.onResolve({ filter: /^tilewright(\/|$)/ }, ({ path }) =>
+      Object.hasOwn(entryPoints, path) ? { path, namespace: ours } : undefined,
+    );
+    build.onLoad({ filter: /^/, namespace: ours }, async ({ path }) => ({
+      contents: `export { ${(await exportsOf(path)).join(', ')} } from ${JSON.stringify(addressOf(path))};`,
+    }));
+    build.onResolve({ filter: /^file:/, namespace: ours }, ({ path }) => ({ path, external: true }));
   },
 };
 
 /**
  * Loads a kernel file.
  *
- * @throws CompileError: the file cannot be read, does not parse, throws while it loads, or exports no kernel.
+ * @throws CompileError: the file cannot be read, does not parse, imports what does not exist, throws while it loads, or
+ *   exports no kernel.
  */
 export async function loadKernels(file: string): Promise<KernelFile> {
   const path = resolve(file);
   await readInput(file);
   const { code, files } = await bundle(path);
-  const module = await evaluate(code);
+  const module = await evaluate(code, path);
   const kernels = new Map<string, AnyKernel>();
   for (const [name, value] of Object.entries(module)) if (value instanceof Kernel) kernels.set(name, value);
   if (kernels.size === 0)
@@ -59,35 +73,62 @@ export async function loadKernels(file: string): Promise<KernelFile> {
 async function bundle(path: string): Promise<{ code: string; files: string[] }> {
   const { build } = await import('esbuild');
   const folder = dirname(path);
-  const result = await build({
-    entryPoints: [path],
-    absWorkingDir: folder,
-    outfile: join(folder, '.kernel.mjs'),
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    sourcemap: 'inline',
-    sourcesContent: false,
-    metafile: true,
-    logLevel: 'silent',
-    plugins: [ourselves],
-  }).catch((error: BuildFailure) => {
-    if (!error.errors) throw error;
-    throw new CompileError(
-      error.errors.map((e) => {
-        const at = e.location;
-        const loc = at ? forDisplay(fileLoc(resolve(folder, at.file), at.line, at.column + 1)) : unknownLoc;
-        return frontendCodes.doesNotParse(
-          { message: e.text },
-          { loc, notes: e.notes.map((n) => ({ message: n.text })) },
-        );
-      }),
-    );
-  });
-  const files = Object.keys(result.metafile.inputs).map((f) => resolve(folder, f));
+  let result: BuildResult<{ write: false; metafile: true }>;
+  try {
+    result = await build({
+      entryPoints: [path],
+      absWorkingDir: folder,
+      outfile: join(folder, '.kernel.mjs'),
+      bundle: true,
+      write: false,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      sourcemap: 'inline',
+      sourcesContent: false,
+      metafile: true,
+      logLevel: 'silent',
+      plugins: [ourselves],
+    });
+  } catch (error) {
+    const { errors } = error as Partial<BuildFailure>;
+    if (!errors) throw error;
+    throw new CompileError(await Promise.all(errors.map((e) => bundlingError(e, folder))));
+  }
+  const undefinedImports = result.warnings.filter(({ id }) => id === 'import-is-undefined');
+  if (undefinedImports.length > 0)
+    throw new CompileError(await Promise.all(undefinedImports.map((w) => bundlingError(w, folder))));
+  const inputs = Object.keys(result.metafile.inputs).filter((f) => !f.startsWith(`${ours}:`));
+  const files = inputs.map((f) => resolve(folder, f)).sort();
   return { code: withAbsoluteSources(result.outputFiles[0]!.text, folder), files };
+}
+
+const unresolved = /^Could not resolve "(.+)"$/;
+const notExported = [
+  /^No matching export in "(?:tilewright:)?(?<module>.+)" for import "(?<name>.+)"$/,
+  /^Import "(?<name>.+)" will always be undefined because there is no matching export in "(?:tilewright:)?(?<module>.+)"$/,
+];
+
+/** What the bundler says, as a finding of ours. */
+async function bundlingError({ text, location, notes }: Message, folder: string): Promise<Diagnostic> {
+  const loc = location
+    ? forDisplay(fileLoc(resolve(folder, location.file), location.line, location.column + 1))
+    : unknownLoc;
+  const [, path] = unresolved.exec(text) ?? [];
+  if (path !== undefined) {
+    const help = path.startsWith('.')
+      ? 'there is no such file; the path is relative to the file that imports it'
+      : (didYouMean(path, Object.keys(entryPoints)) ?? 'no such package is installed beside the file');
+    return frontendCodes.unresolvedImport({ path }, { loc, help });
+  }
+  const { module, name } = notExported.map((p) => p.exec(text)?.groups).find((groups) => groups) ?? {};
+  if (module !== undefined && name !== undefined) {
+    // `kernel` before `Kernel`: of equally near names the first is suggested.
+    const known = Object.hasOwn(entryPoints, module) ? (await exportsOf(module)).sort().reverse() : [];
+    const help = didYouMean(name, known);
+    return frontendCodes.missingExport({ module, name }, help === undefined ? { loc } : { loc, help });
+  }
+  return frontendCodes.doesNotParse({ message: text }, { loc, notes: notes.map((n) => ({ message: n.text })) });
 }
 
 const mapComment = /\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/;
@@ -102,7 +143,8 @@ function withAbsoluteSources(code: string, folder: string): string {
   return `${code.slice(0, match.index)}//# sourceMappingURL=data:application/json;base64,${encoded}\n`;
 }
 
-async function evaluate(code: string): Promise<Record<string, unknown>> {
+/** Runs a bundle. What it throws is told with the user's frames; without any, at the file. */
+async function evaluate(code: string, file: string): Promise<Record<string, unknown>> {
   process.setSourceMapsEnabled(true);
   return withWorkspace(async (folder) => {
     const path = join(folder, 'kernel.mjs');
@@ -110,7 +152,7 @@ async function evaluate(code: string): Promise<Record<string, unknown>> {
     try {
       return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
     } catch (error) {
-      throw userError(error, unknownLoc);
+      throw userError(error, fileLoc(file, 1, 1));
     }
   });
 }
@@ -121,17 +163,13 @@ async function evaluate(code: string): Promise<Record<string, unknown>> {
  * @throws CompileError for an unknown name, with the nearest.
  */
 export function chooseKernels(file: string, { kernels }: KernelFile, names: readonly string[]): AnyKernel[] {
-  if (names.length === 0) return [...kernels.values()];
+  // One kernel may have several exports.
+  if (names.length === 0) return [...new Set(kernels.values())];
   return names.map((name) => {
     const found = kernels.get(name) ?? [...kernels.values()].find((k) => k.name === name);
     if (found) return found;
-    const known = [...kernels].flatMap(([exported, k]) => [exported, k.name]);
-    const near = nearest(name, known);
-    throw new CompileError([
-      frontendCodes.unknownKernel(
-        { name, file },
-        { help: near ? `did you mean '${near}'?` : `its kernels are ${[...new Set(known)].join(', ')}` },
-      ),
-    ]);
+    const known = [...new Set([...kernels].flatMap(([exported, k]) => [exported, k.name]))];
+    const help = didYouMean(name, known) ?? `its kernels are ${known.join(', ')}`;
+    throw new CompileError([frontendCodes.unknownKernel({ name, file }, { help })]);
   });
 }

@@ -3,7 +3,7 @@
 import { dirname, isAbsolute } from 'node:path';
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import { CompileError, type Diagnostic, InternalError, ToolError } from '../diagnostics/diagnostic.js';
-import { type Loc, primaryLoc } from '../diagnostics/location.js';
+import { type Loc, primaryLoc, printLoc } from '../diagnostics/location.js';
 import type * as ir from '../ir/kernel.js';
 import { mistake, noteAt } from './errors.js';
 import { checkCallback, checkRecord, describe, refuse } from './handle.js';
@@ -108,7 +108,9 @@ export function userError(error: unknown, fallback: Loc): unknown {
   if (error instanceof CompileError || error instanceof ToolError || error instanceof InternalError) return error;
   // Node's own errors come from another realm in a test runner, and anything can be thrown.
   const { name, message, stack } = (typeof error === 'object' && error !== null ? error : {}) as Partial<Error>;
-  const [first, ...callers] = parseStack(typeof stack === 'string' ? stack : '');
+  // Recursion would fill the notes with one place.
+  const places = new Map(parseStack(typeof stack === 'string' ? stack : '').map((loc) => [printLoc(loc), loc]));
+  const [first, ...callers] = places.values();
   const text = name !== undefined && message !== undefined ? `${name}: ${message}` : describe(error);
   return new CompileError([
     frontendCodes.threw(

@@ -25,16 +25,17 @@ export interface OutsidePackage {
   readonly folder: string;
   /** Transpiles TypeScript files of the tests one by one, as `tsc` does, with source maps beside them. */
   readonly transpile: (from: string, to: string) => Promise<void>;
-  /** Runs a module script in `folder`. `tilewright` and `tilewright/dist/…` are the package. */
+  /** Runs a module script in `folder`, with a TMPDIR of its own. `tilewright` and `tilewright/dist/…` are the package. */
   readonly run: (script: string, flags?: readonly string[]) => Promise<ScriptResult>;
   readonly remove: () => void;
 }
 
 export async function packageOutside(): Promise<OutsidePackage> {
   const base = mkdtempSync(join(tmpdir(), 'tilewright outside '));
-  const [installed, folder] = [join(base, 'package'), join(base, 'user')];
+  const [installed, folder, temporary] = [join(base, 'package'), join(base, 'user'), join(base, 'tmp')];
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
   mkdirSync(installed);
+  mkdirSync(temporary);
   const transpile = async (from: string, to: string): Promise<void> => {
     const options = { format: 'esm', target: 'node20', sourcemap: true, logLevel: 'silent' } as const;
     await build({ ...options, entryPoints: sourcesOf(from), outbase: from, outdir: to });
@@ -49,8 +50,12 @@ export async function packageOutside(): Promise<OutsidePackage> {
     new Promise((done) => {
       const text = script.replaceAll('tilewright/dist/', `${installed}/dist/`);
       const args = [...flags, '--no-warnings', '--input-type=module', '--eval', text];
-      execFile(process.execPath, args, { cwd: folder }, (error, stdout, stderr) =>
-        done({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr }),
+      execFile(
+        process.execPath,
+        args,
+        { cwd: folder, env: { ...process.env, TMPDIR: temporary } },
+        (error, stdout, stderr) =>
+          done({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr }),
       );
     });
   return { folder, transpile, run, remove: () => rmSync(base, { recursive: true, force: true }) };

@@ -25,7 +25,9 @@ beforeEach(() => {
     return true;
   });
 });
-afterEach(() => void jest.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 const [m, n] = [dim('m'), dim('n')];
 

@@ -19,6 +19,7 @@ import {
   loop,
   pallasCall,
   printKernel,
+  run,
   select,
   sequence,
   shapeDtype,
@@ -362,6 +363,14 @@ describe('pallasCall', () => {
     expect(text).toContain('launch @add grid(i0 = cdiv(n, 64))');
     expect(text).toContain('metadata origin = "port"');
     expect(text).toMatch(/= load %in0 index\(%\d+\) valid\(%\d+\) : f32\[64\]/);
+  });
+  test('interpret: run takes the kernel to the interpreter, unless it is told a target', async () => {
+    const k = pallasCall({ kernel: (o) => o.store(7), outShape: shapeDtype([2], f32), interpret: true })();
+    // No tool is there, so nothing can be compiled.
+    const tools = { 'mlir-opt': '/nowhere/mlir-opt' };
+    const { out0 } = await run(k.with({}), {}, { tools });
+    expect([...out0!.data]).toEqual([7, 7]);
+    expect(await findingOf(() => run(k, {}, { tools, target: 'cpu', cache: false }))).toMatch(/^TW3/);
   });
   test('refuses scratch', async () => {
     const base = { kernel: () => {}, outShape: shapeDtype([n], f32) };

@@ -239,4 +239,18 @@ export const frontendCodes = {
     '`-k` takes the name of an export or of a kernel in the file.',
     ({ name, file }) => `'${file}' has no kernel '${name}'`,
   ),
+  unresolvedImport: defineCode<{ path: string }>(
+    'TW1406',
+    'error',
+    'an import that leads nowhere',
+    'A kernel file, or a file that it imports, imports a file or package that does not exist.',
+    ({ path }) => `cannot resolve '${path}'`,
+  ),
+  missingExport: defineCode<{ module: string; name: string }>(
+    'TW1407',
+    'error',
+    'an import of what is not exported',
+    'The module that the import names exists, but exports nothing of that name.',
+    ({ module, name }) => `'${module}' does not export '${name}'`,
+  ),
 } as const;
