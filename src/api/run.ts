@@ -15,7 +15,7 @@ import type { LaunchPlan } from '../lowering/launch-plan.js';
 import { type BoundArguments, bindArguments, type HostValue } from './bind.js';
 import { artifact, type Compiled, type CompileOptions, compile } from './compile.js';
 import { bytesOf, fromBytes, type NdArray } from './nd-array.js';
-import { type AnyKernel, type KernelSource, sourceOf, withDisplayLocations } from './source.js';
+import { type AnyKernel, defaultTarget, type KernelSource, sourceOf, withDisplayLocations } from './source.js';
 
 /** What a caller passes for a declared input. */
 type InputOf<T> =
@@ -146,7 +146,8 @@ export async function runSource(
 }
 
 /**
- * Compiles a kernel for this machine's CPU and runs it in a process of its own.
+ * Compiles a kernel for this machine's CPU and runs it in a process of its own; a kernel that asks for the interpreter
+ * is interpreted unless a target is given.
  *
  * @throws CompileError: the kernel or its arguments are wrong, or it crashed. ToolError: a tool is missing or failed.
  */
@@ -155,6 +156,8 @@ export async function run<P extends ParamSpecs, I, O>(
   given: Arguments<I>,
   options: RunOptions = {},
 ): Promise<Results<O>> {
+  if (options.target === undefined && defaultTarget(kernel as AnyKernel) === 'interpret')
+    return interpret(kernel, given);
   return (await runSource(kernel as AnyKernel, given, options)).outputs as Results<O>;
 }
 

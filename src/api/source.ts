@@ -23,6 +23,11 @@ export function sourceOf(kernel: AnyKernel | KernelSource, target: string): Kern
   return kernel instanceof Kernel ? (kernel.trace({ target }) satisfies TracedKernel) : kernel;
 }
 
+/** Where `run` takes a kernel unless it is told: to the CPU, or to the interpreter where the kernel asks for it. */
+export function defaultTarget(kernel: AnyKernel | KernelSource): 'cpu' | 'interpret' {
+  return kernel instanceof Kernel && kernel.interpreted ? 'interpret' : 'cpu';
+}
+
 /**
  * The kernels in `.kir` text.
  *

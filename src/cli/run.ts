@@ -34,8 +34,8 @@ export const command = defineCommand({
     const { flags, operands } = args;
     const [file] = operands;
     const { name, kernel } = await oneKernel(file!, flags.kernels, flags.defines);
-    const { sourceOf, withDisplayLocations } = await import('../api/source.js');
-    const target = flags.runTarget ?? 'cpu';
+    const { defaultTarget, sourceOf, withDisplayLocations } = await import('../api/source.js');
+    const target = flags.runTarget ?? defaultTarget(kernel);
     const source = sourceOf(kernel, target);
     session.reporter.report(source.warnings);
     const given = await withDisplayLocations(source.folder, () => readInputs(source.kernel, flags.inputs));
