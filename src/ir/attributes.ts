@@ -72,6 +72,23 @@ const readWord =
   (literal: AttrLiteral): W | undefined =>
     literal.kind === 'word' ? words.find((w) => w === literal.value) : undefined;
 
+const asWord = (value: string): AttrLiteral => ({ kind: 'word', value });
+
+/** Every literal that a value could have been read from: text is a string or a word. */
+function literalsOf(value: unknown): AttrLiteral[] {
+  if (typeof value === 'number') return [{ kind: 'number', value }];
+  if (typeof value === 'bigint') return [{ kind: 'bigint', value }];
+  if (typeof value === 'string') return [{ kind: 'string', value }, asWord(value)];
+  if (typeof value === 'boolean') return [asWord(String(value))];
+  if (Array.isArray(value)) return [{ kind: 'list', items: value.flatMap((item) => literalsOf(item).slice(-1)) }];
+  return typeof value === 'object' && value !== null && 'name' in value ? [asWord(String(value.name))] : [];
+}
+
+/** Whether a value that was built, not read, is one that the attribute can have. */
+export function acceptsAttr(spec: AttrSpec<never, boolean>, value: unknown): boolean {
+  return literalsOf(value).some((literal) => spec.read(literal) !== undefined);
+}
+
 export const attr = {
   int: spec<number>('an integer', String, readInt),
   ints: spec<readonly number[]>(

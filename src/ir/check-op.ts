@@ -3,6 +3,7 @@
 import { irCodes } from '../diagnostics/codes/ir.js';
 import type { Diagnostic } from '../diagnostics/diagnostic.js';
 import type { Loc } from '../diagnostics/location.js';
+import { acceptsAttr } from './attributes.js';
 import type { OpDefinition, Report } from './define-op.js';
 import { definitionOf } from './ops/index.js';
 import { printType, sameType, type Type } from './types.js';
@@ -21,6 +22,8 @@ export function checkOperands(
   for (const [group, { arity, constraint }] of Object.entries(specs)) {
     const given = operands[group];
     if (arity === 'one' && !given) report(`'${name}' needs operand '${group}'`);
+    if (given && Array.isArray(given) !== (arity === 'variadic'))
+      report(`'${name}' needs ${arity === 'variadic' ? 'a list of values' : 'one value'} for '${group}'`);
     for (const v of Array.isArray(given) ? (given as readonly Value[]) : given ? [given as Value] : [])
       if (!constraint.accepts(v.type))
         report(
@@ -42,8 +45,12 @@ export function checkOp(op: GenericOp, sink: (diagnostic: Diagnostic) => void, l
     sink(diagnostic);
   };
   const report = (message: string): void => fail(irCodes.invalidOp({ message }, { loc }));
-  for (const [name, spec] of Object.entries(definition.attrs))
-    if (!spec.optional && op.attrs[name] === undefined) report(`'${op.name}' needs attribute '${name}'`);
+  for (const [name, spec] of Object.entries(definition.attrs)) {
+    const given = op.attrs[name];
+    if (given !== undefined && !acceptsAttr(spec, given))
+      report(`attribute '${name}' of '${op.name}' must be ${spec.expects}`);
+    if (given === undefined && !spec.optional) report(`'${op.name}' needs attribute '${name}'`);
+  }
   for (const name of Object.keys(op.attrs))
     if (!Object.hasOwn(definition.attrs, name)) report(`'${op.name}' has no attribute '${name}'`);
   checkOperands(definition, op.operands, report);

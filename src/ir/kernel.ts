@@ -49,6 +49,9 @@ export interface BackendParams {
   readonly options: Readonly<Record<string, string | number | boolean>>;
 }
 
+/** How deep regions may nest, the body of a launch counted: code that follows them by recursion cannot run out of stack. */
+export const maxNesting = 200;
+
 /** One launch of a grid of programs. The last axis of the grid is the fastest. The body sees the kernel's params. */
 export interface Launch {
   readonly name: string;

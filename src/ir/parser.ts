@@ -16,6 +16,7 @@ import {
   type Kernel,
   type Launch,
   type Module,
+  maxNesting,
   type Param,
 } from './kernel.js';
 import { LexicalError } from './lexer.js';
@@ -30,9 +31,6 @@ export interface ParseResult {
   readonly module?: Module;
   readonly diagnostics: readonly Diagnostic[];
 }
-
-/** Nesting of regions and expressions that the parser follows; deeper text is refused, not crashed on. */
-const maxDepth = 200;
 
 /**
  * Parses `.kir` text.
@@ -254,7 +252,7 @@ class KernelParser {
 
   /** The ops of a region up to its closing brace; the opening one has been read. */
   private region(args: readonly Value[], names: readonly { name: string; at: FileLoc }[] = []): Region {
-    if (++this.depth > maxDepth) this.reader.fail(`regions nested at most ${maxDepth} deep`);
+    if (++this.depth > maxNesting) this.reader.fail(`regions nested at most ${maxNesting} deep`);
     this.scopes.push(new Map());
     names.forEach(({ name, at }, i) => this.bind(name, args[i]!, at));
     const ops: GenericOp[] = [];
@@ -346,7 +344,7 @@ class KernelParser {
     const { reader } = this;
     const { token } = reader;
     if (reader.accept('[')) {
-      if (++this.depth > maxDepth) reader.fail('a shorter list');
+      if (++this.depth > maxNesting) reader.fail('a shorter list');
       const items = reader.list(']', () => this.literal());
       this.depth--;
       return { kind: 'list', items };
@@ -427,7 +425,7 @@ class KernelParser {
   private extent(): Extent {
     const { reader } = this;
     if (reader.token.kind === 'number') return reader.integer('an integer');
-    if (++this.depth > maxDepth) reader.fail('a shallower expression');
+    if (++this.depth > maxNesting) reader.fail('a shallower expression');
     const result = reader.accept('(') ? this.infix() : this.namedExtent();
     this.depth--;
     return result;
@@ -480,7 +478,7 @@ class KernelParser {
       const pass = reader.string('a pass name');
       reader.expect('>');
       reader.expect('[');
-      if (++this.depth > maxDepth) reader.fail('a shallower location');
+      if (++this.depth > maxNesting) reader.fail('a shallower location');
       const from = reader.list(']', () => this.locBody());
       this.depth--;
       return { kind: 'fused', pass, from };

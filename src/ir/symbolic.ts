@@ -4,6 +4,7 @@
  */
 import { assertNever, invariant } from '../diagnostics/diagnostic.js';
 import { printIdentifier } from './identifier.js';
+import * as integer from './numerics/integer.js';
 
 export const symbolicOperators = ['add', 'sub', 'mul', 'floor_div', 'mod', 'cdiv', 'min', 'max'] as const;
 export type SymbolicOperator = (typeof symbolicOperators)[number];
@@ -30,11 +31,11 @@ export function applyOperator(operator: SymbolicOperator, a: number, b: number):
     case 'mul':
       return a * b;
     case 'floor_div':
-      return Math.floor(a / b);
+      return integer.floorDiv(a, b);
     case 'mod':
-      return a - b * Math.floor(a / b);
+      return integer.mod(a, b);
     case 'cdiv':
-      return Math.ceil(a / b);
+      return integer.cdiv(a, b);
     case 'min':
       return Math.min(a, b);
     case 'max':

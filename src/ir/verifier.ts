@@ -2,7 +2,8 @@
  * What makes a kernel valid. Everything wrong is collected:
  *
  * - names of dims and params, and of the axes of one grid, are distinct; what extents name exists;
- * - promises about a dim do not contradict each other;
+ * - promises about a dim do not contradict each other; only `inout` arrays are aliases, and what is read from outside is not zeroed;
+ * - types have a rank and a size that can be; regions nest at most `maxNesting` deep;
  * - every op fits its definition in the table (`checkOp`);
  * - every value has one definition, and is used behind it, in its region or one inside;
  * - terminators end the regions of ops and stand nowhere else;
@@ -15,10 +16,10 @@ import type { Diagnostic } from '../diagnostics/diagnostic.js';
 import type { Loc } from '../diagnostics/location.js';
 import { RaggedAnalysis } from './analyses/ragged.js';
 import { checkOp } from './check-op.js';
-import type { Dim, Kernel, Launch } from './kernel.js';
+import { type ArrayParam, type Dim, type Kernel, type Launch, maxNesting } from './kernel.js';
 import { isOp, tryDefinition } from './ops/index.js';
 import { argumentsOf, type Extent } from './symbolic.js';
-import { printType } from './types.js';
+import { elementCount, maxRank, printType, type Type } from './types.js';
 import type { GenericOp, Region, Value } from './value.js';
 import { operandsOf } from './walk.js';
 
@@ -58,8 +59,8 @@ function verifySignature(kernel: Kernel, sink: Sink): void {
     for (const name of argumentsOf(extent))
       if (!integers.has(name)) sink(irCodes.undefinedName({ what: 'dim', name: `'${name}'` }, { loc }));
   };
-  for (const param of kernel.params)
-    if (param.kind === 'array') for (const extent of param.value.type.shape) verifyExtent(extent, param.loc);
+  for (const param of kernel.params) if (param.kind === 'array') verifyArray(param, verifyExtent, sink);
+  for (const extent of Object.values(kernel.cost ?? {})) verifyExtent(extent, kernel.loc);
   for (const { grid, loc } of kernel.launches) {
     verifyNames(
       'grid axis',
@@ -68,6 +69,32 @@ function verifySignature(kernel: Kernel, sink: Sink): void {
     );
     for (const axis of grid) verifyExtent(axis.extent, loc);
   }
+}
+
+function verifyArray(
+  { name, role, aliasOf, zeroed, value, loc }: ArrayParam,
+  verifyExtent: (extent: Extent, loc: Loc) => void,
+  sink: Sink,
+): void {
+  const report = (message: string): void => sink(irCodes.contradictoryArray({ array: name, message }, { loc }));
+  if (aliasOf !== undefined && role !== 'inout') report(`is '${role}', so it cannot share the memory of '${aliasOf}'`);
+  if (zeroed && (role === 'in' || role === 'inout')) report(`is '${role}', so what it holds cannot be zeroed first`);
+  for (const extent of value.type.shape) verifyExtent(extent, loc);
+  verifyType(value.type, loc, sink);
+}
+
+/** No tile or array can have more axes, or a tile more elements; extents that are numbers are at least 1 (0 for arrays). */
+function verifyType(type: Type, loc: Loc, sink: Sink): void {
+  if (type.kind !== 'tile' && type.kind !== 'ref') return;
+  const report = (message: string): void => sink(irCodes.impossibleType({ type: printType(type), message }, { loc }));
+  const least = type.kind === 'tile' ? 1 : 0;
+  const shape: readonly Extent[] = type.shape;
+  const numbers = shape.filter((n) => typeof n === 'number');
+  if (type.shape.length > maxRank) report(`has ${type.shape.length} axes, at most ${maxRank} can be`);
+  if (!numbers.every((n) => Number.isInteger(n) && n >= least && n <= largestDim))
+    report(`needs extents from ${least} to ${largestDim}`);
+  else if (type.kind === 'tile' && elementCount(type.shape) > largestDim)
+    report(`has more than ${largestDim} elements`);
 }
 
 function verifyDim({ name, multipleOf = 1, min = 0, max = largestDim, loc }: Dim, sink: Sink): void {
@@ -99,12 +126,13 @@ class LaunchVerifier {
   }
 
   run(): void {
-    this.region(this.launch.body, this.launch.loc);
+    this.region(this.launch.body, this.launch.loc, 1);
   }
 
-  private region(region: Region, loc: Loc): void {
+  private region(region: Region, loc: Loc, depth: number): void {
     const own: Value[] = [];
     const define = (v: Value, at: Loc): void => {
+      verifyType(v.type, at, this.sink);
       if (this.defined.has(v)) {
         const name = v.hint === undefined ? `of type ${printType(v.type)}` : `%${v.hint}`;
         this.sink(irCodes.redefinedName({ what: 'value', name }, { loc: at }));
@@ -115,13 +143,13 @@ class LaunchVerifier {
     };
     for (const arg of region.args) define(arg, loc);
     for (const [i, op] of region.ops.entries()) {
-      this.op(op, region !== this.launch.body && i === region.ops.length - 1);
+      this.op(op, region !== this.launch.body && i === region.ops.length - 1, depth);
       for (const r of op.results) define(r, op.loc);
     }
     for (const v of own) this.inScope.delete(v);
   }
 
-  private op(op: GenericOp, mayTerminate: boolean): void {
+  private op(op: GenericOp, mayTerminate: boolean, depth: number): void {
     const { loc } = op;
     const definition = tryDefinition(op.name);
     if (!definition) return this.sink(irCodes.undefinedName({ what: 'op', name: `'${op.name}'` }, { loc }));
@@ -140,6 +168,7 @@ class LaunchVerifier {
         );
     }
     checkOp(op, this.sink);
-    for (const inner of op.regions) this.region(inner, loc);
+    if (op.regions.length > 0 && depth === maxNesting) this.sink(irCodes.nestedTooDeep({ most: maxNesting }, { loc }));
+    else for (const inner of op.regions) this.region(inner, loc, depth + 1);
   }
 }

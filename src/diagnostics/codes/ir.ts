@@ -100,4 +100,25 @@ export const irCodes = {
     'Only `out`, `inout` and `temp` arrays may be written. An array that is both read and written is an `inout`.',
     ({ op, param }) => `'${op}' writes '${param}', which is an input`,
   ),
+  contradictoryArray: defineCode<{ array: string; message: string }>(
+    'TW0111',
+    'error',
+    'an array is declared in a way that cannot be',
+    'Only an `inout` array shares the memory of an input. Only `out` and `temp` arrays can be zeroed before the first launch: the others hold what the caller gave.',
+    ({ array, message }) => `'${array}' ${message}`,
+  ),
+  impossibleType: defineCode<{ type: string; message: string }>(
+    'TW0112',
+    'error',
+    'a tile or an array of this shape cannot be',
+    'Tiles and arrays have at most 6 axes. Each extent of a tile is at least 1, and a tile has at most 2147483647 elements; an extent of an array may be 0.',
+    ({ type, message }) => `${type} ${message}`,
+  ),
+  nestedTooDeep: defineCode<{ most: number }>(
+    'TW0113',
+    'error',
+    'loops and branches nest too deep',
+    'The regions of loops and branches may lie in each other up to a fixed depth, so that every pass and back end can follow them.',
+    ({ most }) => `regions nest more than ${most} deep`,
+  ),
 } as const;
