@@ -1,6 +1,6 @@
 /** Making host arrays: constants, counts and seeded random numbers. */
 
-import { type DType, intRange, isFloat, isWide } from '../ir/dtypes.js';
+import { type DType, intRange, isFloat } from '../ir/dtypes.js';
 import { elementCount } from '../ir/types.js';
 import { fromNumbers, makeNdArray, type NdArray, toRegisters } from './nd-array.js';
 
@@ -12,19 +12,15 @@ export const zeros = makeNdArray;
 export const from = fromNumbers;
 
 export function full<D extends DType>(dtype: D, shape: readonly number[], value: number): NdArray<D> {
-  return fromNumbers(
-    dtype,
-    shape,
-    new Array<number>(elementCount(shape)).fill(value).map((x) => (isWide(dtype) ? BigInt(x) : x)) as number[],
-  );
+  return fromNumbers(dtype, shape, new Float64Array(elementCount(shape)).fill(value));
 }
 
-/** 0, 1, 2, … in row-major order. */
+/** 0, 1, 2, … in row-major order; where a dtype ends, it wraps or rounds. */
 export function arange<D extends DType>(dtype: D, shape: readonly number[]): NdArray<D> {
   return fromNumbers(
     dtype,
     shape,
-    Array.from({ length: elementCount(shape) }, (_, i) => (isWide(dtype) ? BigInt(i) : i)) as number[],
+    Float64Array.from({ length: elementCount(shape) }, (_, i) => i),
   );
 }
 
@@ -74,8 +70,12 @@ export function random<D extends DType>(
   const next = words(seed);
   const [low, high] =
     dtype.cls === 'bool' ? [0, 1] : intRange(dtype).map((x) => Math.max(-100, Math.min(100, Number(x))));
-  const values = Array.from({ length: n }, () => low! + (next() % (high! - low! + 1)));
-  return fromNumbers(dtype, shape, (isWide(dtype) ? values.map(BigInt) : values) as number[]);
+  const span = high! - low! + 1;
+  return fromNumbers(
+    dtype,
+    shape,
+    Float64Array.from({ length: n }, () => low! + (next() % span)),
+  );
 }
 
 /** The elements as double-precision numbers. */

@@ -15,6 +15,8 @@ const tolerances: Readonly<Record<string, Tolerance>> = {
   bf16: { rtol: 9e-3, atol: 1e-4 },
   f8e4m3fn: { rtol: 7e-2, atol: 2e-3 },
   f8e5m2: { rtol: 1.4e-1, atol: 2e-3 },
+  f8e4m3fnuz: { rtol: 7e-2, atol: 2e-3 },
+  f8e5m2fnuz: { rtol: 1.4e-1, atol: 2e-3 },
 };
 
 /**
@@ -27,13 +29,19 @@ export function toleranceOf(dtype: DType, size = 1): Tolerance {
   return own ? { rtol: own.rtol, atol: own.atol * size } : { rtol: 0, atol: 0 };
 }
 
+export interface Mismatch {
+  readonly index: readonly number[];
+  readonly actual: number | bigint;
+  readonly expected: number | bigint;
+}
+
 export interface Comparison {
   readonly count: number;
   readonly failed: number;
   /** Largest |actual - expected|. */
   readonly maxError: number;
   /** The first that failed, in row-major order. */
-  readonly first: readonly { readonly index: readonly number[]; readonly actual: number; readonly expected: number }[];
+  readonly first: readonly Mismatch[];
 }
 
 const positionOf = (shape: readonly number[], flat: number): number[] => {
@@ -45,7 +53,19 @@ const positionOf = (shape: readonly number[], flat: number): number[] => {
   return index;
 };
 
-/** Compares element by element. NaN must meet NaN, an infinity the same infinity. */
+/** |a - b|, exact between 64-bit integers, which doubles would run together. */
+function distance(a: number | bigint, b: number | bigint): number {
+  if (a === b) return 0;
+  if (typeof a === 'bigint' && typeof b === 'bigint') return Math.abs(Number(a - b));
+  const [x, y] = [Number(a), Number(b)];
+  return Object.is(x, y) || x === y ? 0 : Math.abs(x - y);
+}
+
+/**
+ * Compares element by element. NaN must meet NaN, an infinity the same infinity.
+ *
+ * @throws RangeError where the arrays have different numbers of elements.
+ */
 export function compareArrays(
   actual: NdArray,
   expected: NdArray | ArrayLike<number | bigint>,
@@ -53,18 +73,18 @@ export function compareArrays(
 ): Comparison {
   const got = toRegisters(actual);
   const want = 'dtype' in expected ? toRegisters(expected) : expected;
+  if (got.length !== want.length) throw new RangeError(`expected ${want.length} elements, got ${got.length}`);
   let failed = 0;
   let maxError = 0;
-  const first: { index: number[]; actual: number; expected: number }[] = [];
+  const first: Mismatch[] = [];
   for (let i = 0; i < got.length; i++) {
-    const [a, e] = [Number(got[i]), Number(want[i])];
-    const same = got[i] === want[i] || Object.is(a, e);
-    const error = same ? 0 : Math.abs(a - e);
-    const passes = same || (Number.isFinite(e) && error <= atol + rtol * Math.abs(e));
+    const error = distance(got[i]!, want[i]!);
+    if (error === 0) continue;
     if (error > maxError || Number.isNaN(error)) maxError = Number.isNaN(error) ? Number.POSITIVE_INFINITY : error;
-    if (passes) continue;
+    const bound = Math.abs(Number(want[i]));
+    if (Number.isFinite(bound) && error <= atol + rtol * bound) continue;
     failed++;
-    if (first.length < 5) first.push({ index: positionOf(actual.shape, i), actual: a, expected: e });
+    if (first.length < 5) first.push({ index: positionOf(actual.shape, i), actual: got[i]!, expected: want[i]! });
   }
   return { count: got.length, failed, maxError, first };
 }

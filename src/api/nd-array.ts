@@ -1,6 +1,7 @@
 /** Arrays at the host: elements as they lie in memory, row-major. */
 
-import type { DType, HostArrayOf } from '../ir/dtypes.js';
+import { bool, type DType, type HostArrayOf, isWide } from '../ir/dtypes.js';
+import { isNarrowFloat } from '../ir/numerics/formats.js';
 import {
   allocate,
   allocateHost,
@@ -42,15 +43,25 @@ export function toRegisters({ dtype, shape, data }: NdArray): RegisterArray {
   return registers;
 }
 
-/** An array from numbers, rounded to the dtype. */
+/**
+ * An array from numbers in row-major order: floats are rounded to nearest even, integers wrap, anything but 0 is true.
+ *
+ * @throws RangeError where there are more or fewer numbers than elements.
+ */
 export function fromNumbers<D extends DType>(
   dtype: D,
   shape: readonly number[],
   numbers: ArrayLike<number | bigint>,
 ): NdArray<D> {
+  const n = elementCount(shape);
+  if (numbers.length !== n)
+    throw new RangeError(`shape [${shape.join(', ')}] holds ${n} elements, got ${numbers.length}`);
   const array = makeNdArray(dtype, shape);
-  const registers = allocate(dtype, elementCount(shape)) as Float64Array;
-  for (let i = 0; i < registers.length; i++) registers[i] = numbers[i] as number;
-  encodeElements(dtype, registers, 0, registers.length, array.data, 0);
+  // Narrow floats are rounded once, from double: their registers are f32.
+  const registers = (isNarrowFloat(dtype) ? new Float64Array(n) : allocate(dtype, n)) as Float64Array;
+  if (isWide(dtype)) for (let i = 0; i < n; i++) registers[i] = BigInt(numbers[i]!) as never;
+  else if (dtype === bool) for (let i = 0; i < n; i++) registers[i] = Number(numbers[i]) === 0 ? 0 : 1;
+  else for (let i = 0; i < n; i++) registers[i] = numbers[i] as number;
+  encodeElements(dtype, registers, 0, n, array.data, 0);
   return array;
 }

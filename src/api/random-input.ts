@@ -8,7 +8,7 @@ import { argumentsOf, evaluateExtent } from '../ir/symbolic.js';
 import { random } from './arrays.js';
 import type { HostValue } from './bind.js';
 import type { NdArray } from './nd-array.js';
-import { readNpy } from './npy.js';
+import { readNpy, storedAs } from './npy.js';
 
 const arrayInput = (kernel: ir.Kernel, name: string): ir.ArrayParam | undefined =>
   kernel.params.find((p): p is ir.ArrayParam => p.kind === 'array' && (p.role === 'in' ? p.name : p.aliasOf) === name);
@@ -19,8 +19,7 @@ export function inputDType(kernel: ir.Kernel, name: string): DType | undefined {
   return dtype && isPattern(dtype) ? dtype : undefined;
 }
 
-const isPattern = (dtype: DType): boolean =>
-  dtype.cls === 'float' && ![dtypes.f16, dtypes.f32, dtypes.f64].includes(dtype as never);
+const isPattern = (dtype: DType): boolean => storedAs(dtype) !== dtype;
 
 /** A seeded random array of an input's dtype and shape; every dim of the shape must be known from what is given. */
 export function randomInput(
