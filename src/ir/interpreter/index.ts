@@ -5,7 +5,7 @@ import { CompileError } from '../../diagnostics/diagnostic.js';
 import type { Loc } from '../../diagnostics/location.js';
 import { RaggedAnalysis } from '../analyses/ragged.js';
 import type { Kernel, Launch } from '../kernel.js';
-import { allocate } from '../numerics/registers.js';
+import { allocate, allocateHost, decodeElements, encodeElement } from '../numerics/registers.js';
 import { evaluateExtent } from '../symbolic.js';
 import type { TileValue } from '../tile-value.js';
 import type { GenericOp, Value } from '../value.js';
@@ -46,8 +46,11 @@ function bindParams(kernel: Kernel, args: InterpreterArguments): Map<Value, Runt
     if (param.kind === 'array') params.set(param.value, { name: param.name, ...args.arrays.get(param.name)! });
     else {
       const { dtype } = param.value.type;
+      // By way of memory, as a compiled kernel gets it: a number that the dtype does not hold is rounded.
+      const slot = allocateHost(dtype, 1);
+      encodeElement(dtype, args.scalars.get(param.name)!, slot, 0);
       const data = allocate(dtype, 1);
-      (data as Float64Array)[0] = args.scalars.get(param.name) as number;
+      decodeElements(dtype, slot, 0, 1, 1, data, 0);
       params.set(param.value, { dtype, shape: [], data } satisfies TileValue);
     }
   }

@@ -1,14 +1,7 @@
 /** What loads, stores and atomics do to arrays in memory. */
 
 import { type DType, type HostArray, isFloat, isWide } from '../dtypes.js';
-import {
-  allocate,
-  decodeElements,
-  encodeElement,
-  encodeElements,
-  type RegisterArray,
-  roundingOf,
-} from '../numerics/registers.js';
+import { allocate, decodeElements, encodeElement, encodeElements, type RegisterArray } from '../numerics/registers.js';
 import type { AtomicKind } from '../ops/memory.js';
 import { stridesOf } from '../ops/shape.js';
 import type { TileValue } from '../tile-value.js';
@@ -215,12 +208,11 @@ export function atomicElements(kind: AtomicKind, access: IndexedAccess, value: T
   const old = allocate(dtype, elementCount(shape));
   poison(dtype, old);
   const combine = (isWide(dtype) ? wideCombines : combines)[kind] as Combine;
-  const round = roundingOf(dtype);
+  // A register wraps integers and rounds to f32, memory to what is narrower.
   const settled = allocate(dtype, 1) as Float64Array;
   forEachIndexed(access, (tile, memory) => {
     decodeElements(dtype, buffer.data, memory, 1, 1, old, tile);
-    const next = combine(old[tile] as number, value.data[tile] as number);
-    settled[0] = round ? round(next) : next;
+    settled[0] = combine(old[tile] as number, value.data[tile] as number);
     encodeElement(dtype, settled[0], buffer.data, memory);
   });
   const ragged = limits.some((n, axis) => n < shape[axis]!);
