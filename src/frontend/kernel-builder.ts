@@ -107,8 +107,9 @@ export class KernelBuilder {
     }
     for (const [name, output] of Object.entries(spec.outputs)) {
       const alias = aliases.get(name);
-      if (alias !== undefined) this.alias(name, output, alias, spec.inputs);
-      else this.output(name, output, ((spec.zeroed ?? []) as readonly string[]).includes(name));
+      const zeroed = ((spec.zeroed ?? []) as readonly string[]).includes(name);
+      if (alias === undefined) this.output(name, output, zeroed);
+      else this.alias(name, output, alias, spec.inputs, zeroed);
     }
     for (const extent of Object.values(spec.grid[gridExtents].extents)) this.noteDims(extent);
   }
@@ -172,7 +173,7 @@ export class KernelBuilder {
     });
   }
 
-  private alias(output: string, spec: AnyArray, input: string, inputs: AnySpec['inputs']): void {
+  private alias(output: string, spec: AnyArray, input: string, inputs: AnySpec['inputs'], zeroed: boolean): void {
     const source = Object.hasOwn(inputs, input) ? inputs[input] : undefined;
     const refuse = (message: string, notes: readonly Loc[] = []): never =>
       mistake((c) => frontendCodes.badAlias({ output, input, message }, c), {
@@ -180,6 +181,7 @@ export class KernelBuilder {
         notes: notes.map((loc) => noteAt(`'${input}' is declared here`, loc)),
       });
     if (!source || source instanceof ScalarSpec) return refuse('there is no input array of that name');
+    if (zeroed) return refuse('it starts as zeros, which would overwrite the input');
     const taken = this.sharedNames.get(input);
     if (taken !== undefined) return refuse(`'${taken}' has taken its memory`);
     if (this.arrays.has(input)) return refuse('it is not an argument of its own in this sequence', [source.loc]);

@@ -20,13 +20,15 @@ const ownFolders = ['src', 'dist', 'bin'].map((folder) => `${packageRoot}${sep}$
 /** Frames cost by their number: the first limit suffices where the user's code called us directly, the second nearly always. */
 const frameLimits = [10, 64] as const;
 
+/** `package`: of another one, a test runner or a library of kernels. `other`: ours, or Node's. */
+type Origin = 'user' | 'package' | 'other';
+
 /** A script as the engine names it, and what it is to us. */
 interface Script {
   /** Short stand-in for the name in keys. */
   readonly id: number;
   readonly path: string;
-  /** Whether it is the user's: not this package's, not Node's, not of another package (a test runner, say). */
-  readonly users: boolean;
+  readonly origin: Origin;
   /** How it was made from sources, where Node knows; test runners that transform in memory keep theirs to themselves. */
   readonly map: SourceMap | undefined;
 }
@@ -37,7 +39,7 @@ function scriptOf(name: string): Script {
   let script = scripts.get(name);
   if (!script) {
     const path = asPath(name);
-    script = { id: scripts.size, path, users: isUsers(path), map: findSourceMap(name) };
+    script = { id: scripts.size, path, origin: originOf(path), map: findSourceMap(name) };
     scripts.set(name, script);
   }
   return script;
@@ -45,31 +47,39 @@ function scriptOf(name: string): Script {
 
 const asPath = (name: string): string => (name.startsWith('file:') ? fileURLToPath(name) : name);
 
-const isUsers = (path: string): boolean =>
-  !path.startsWith('node:') && !isPackaged(path) && !ownFolders.some((folder) => path.startsWith(folder));
-
 const isPackaged = (path: string): boolean => path.includes(`${sep}node_modules${sep}`);
 
+function originOf(path: string): Origin {
+  if (path.startsWith('node:') || ownFolders.some((folder) => path.startsWith(folder))) return 'other';
+  return isPackaged(path) ? 'package' : 'user';
+}
+
 /**
- * The frames that led to a call into this package: the first run of user frames. What called the tracer is not among
- * them. Frames of the engine itself (`Array.map`), which have no file, neither start nor end a run.
+ * The frames that led to a call into this package: the user's, up to the next of a package; without any, those of
+ * packages. They end where our own begin again: what called the tracer is not among them. Frames of the engine itself
+ * (`Array.map`) have no file and do not count.
  */
 function firstRun<T>(
   frames: readonly T[],
   scriptName: (frame: T) => string | null | undefined,
-): { readonly run: T[]; readonly ended: boolean } {
-  const run: T[] = [];
+): { readonly run: readonly T[]; readonly ended: boolean } {
+  const users: T[] = [];
+  const packaged: T[] = [];
+  let ended = false;
   for (const frame of frames) {
     const name = scriptName(frame);
     if (!name) continue;
-    if (scriptOf(name).users) run.push(frame);
-    else if (run.length > 0) return { run, ended: true };
+    const { origin } = scriptOf(name);
+    ended = origin === 'other' ? users.length + packaged.length > 0 : origin === 'package' && users.length > 0;
+    if (ended) break;
+    if (origin === 'user') users.push(frame);
+    else if (origin === 'package') packaged.push(frame);
   }
-  return { run, ended: false };
+  return { run: users.length > 0 ? users : packaged, ended };
 }
 
-/** User frames as the engine sees them, before source maps. */
-function rawFrames(): NodeJS.CallSite[] {
+/** The frames that led here as the engine sees them, before source maps. */
+function rawFrames(): readonly NodeJS.CallSite[] {
   const { prepareStackTrace, stackTraceLimit } = Error;
   try {
     Error.prepareStackTrace = (_, sites) => sites;
@@ -116,7 +126,7 @@ export function parseStack(stack: string): FileLoc[] {
     const match = framePattern.exec(text);
     return match ? [fileLoc(asPath(match[1]!), Number(match[2]), Number(match[3]))] : [];
   });
-  return firstRun(frames, (f) => f.file).run;
+  return [...firstRun(frames, (f) => f.file).run];
 }
 
 /** Places by their raw positions: a source position is looked up once. */

@@ -159,6 +159,11 @@ describe('declarations', () => {
       "TW1025 at blockProgram: output 'q' cannot alias 'x': there is no output of that name",
     ],
     [
+      'an alias that starts as zeros',
+      () => kernel('k', {}, () => wrong(program({ aliases: { z: 'x' }, zeroed: ['z'] }))).trace(),
+      "TW1025 at array: output 'z' cannot alias 'x': it starts as zeros, which would overwrite the input",
+    ],
+    [
       'compilerParams of nothing',
       () => program({ compilerParams: {} }),
       "TW1013 at blockProgram: the back end of 'compilerParams' is one of 'triton', 'mosaic_gpu', got undefined",

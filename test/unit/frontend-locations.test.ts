@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { array, blockProgram, dim, f32, grid, kernel, printKernel } from 'tilewright';
 import { type Loc, primaryLoc } from '../../src/diagnostics/location.js';
@@ -57,6 +59,41 @@ describe('ops are where the user called them', () => {
       ]);
       expect(stderr).toBe('');
       expect(stdout).toBe(inJest());
+    });
+
+    test('of another package: where the user called it, or in it where no user did', async () => {
+      const kit = join(outside.folder, 'node_modules/kit');
+      mkdirSync(kit, { recursive: true });
+      writeFileSync(join(kit, 'package.json'), '{ "type": "module", "exports": "./kit.js" }');
+      const parts = "{ array, blockProgram, f32, grid, kernel } from 'tilewright'";
+      writeFileSync(
+        join(kit, 'kit.js'),
+        `import ${parts};
+export const twice = (x) => x.add(x);
+const v = array(f32, [4]);
+export const made = (body) => kernel('made', {}, () =>
+  blockProgram({ grid: grid({}), inputs: { x: v }, outputs: { z: v } }, ({ x, z }) => z.store(body(x.load()))));
+`,
+      );
+      writeFileSync(
+        join(outside.folder, 'user.js'),
+        `import { made, twice } from 'kit';
+export const own = made((x) => twice(x.neg()));
+export const theirs = made((x) => x);
+`,
+      );
+      const { stdout } = await outside.run(`
+        import { own, theirs } from './user.js';
+        import { callersOf, primaryLoc } from 'tilewright/dist/diagnostics/location.js';
+        const place = ({ file, line, col }) => file.split('/').at(-1) + ':' + line + ':' + col;
+        const places = (k) => k.trace().kernel.launches[0].body.ops.flatMap(({ name, loc }) =>
+          name === 'constant' ? [] : [name + ' ' + [primaryLoc(loc), ...callersOf(loc)].map(place).join(' ← ')]);
+        console.log(JSON.stringify([places(own), places(theirs)]));
+      `);
+      expect(JSON.parse(stdout)).toEqual([
+        ['load kit.js:5:102', 'neg user.js:2:40', 'add user.js:2:32', 'store kit.js:5:89'],
+        ['load kit.js:5:102', 'store kit.js:5:89'],
+      ]);
     });
 
     test('in compiled files without them: the lines of those files', async () => {
