@@ -39,6 +39,7 @@ export function mlirOp(name: string, parts: MlirOpParts, loc: Loc = unknownLoc):
 
 /** A string attribute. MLIR escapes by two hex digits, not as JSON does. */
 export function mlirString(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
   const bytes = new TextEncoder().encode(text);
   let quoted = '';
   for (const b of bytes) {

@@ -3,11 +3,12 @@
 import { readFileSync } from 'node:fs';
 import Handlebars from 'handlebars';
 import { InternalError } from '../diagnostics/diagnostic.js';
+import type { Loc } from '../diagnostics/location.js';
 import { type MlirOp, type MlirRegion, type MlirValue, mlirLoc } from './mlir.js';
 
 const environment = Handlebars.create();
 const templates = new Map<string, Handlebars.TemplateDelegate>();
-const compileOptions = { noEscape: true, strict: true, knownHelpersOnly: true, preventIndent: true };
+const compileOptions = { noEscape: true, strict: true, knownHelpersOnly: true, preventIndent: true, data: false };
 
 /** A template by its path below `templates/`, without `.hbs`. */
 function template(name: string): Handlebars.TemplateDelegate {
@@ -77,6 +78,15 @@ export function renderMlir(module: MlirOp, { locs = true }: MlirPrintOptions = {
     }
     return found;
   };
+  const locTexts = new Map<Loc, string>();
+  const locOf = (loc: Loc): string => {
+    let text = locTexts.get(loc);
+    if (text === undefined) {
+      text = ` loc(${mlirLoc(loc)})`;
+      locTexts.set(loc, text);
+    }
+    return text;
+  };
   const region = (r: MlirRegion, i: number, depth: number): RegionView => {
     const indent = '  '.repeat(depth);
     const args = r.args.map((a) => `${name(a)}: ${a.type}`).join(', ');
@@ -101,7 +111,7 @@ export function renderMlir(module: MlirOp, { locs = true }: MlirPrintOptions = {
       regions: op.regions.length > 0 && op.regions.map((r, i) => region(r, i, depth)),
       attributes: attributes && ` {${attributes}}`,
       type: `(${op.operands.map((v) => v.type).join(', ')}) -> (${op.results.map((v) => v.type).join(', ')})`,
-      loc: locs ? ` loc(${mlirLoc(op.loc)})` : '',
+      loc: locs ? locOf(op.loc) : '',
     };
   };
   return template('mlir/module')({ ops: [view(module, 0)] });

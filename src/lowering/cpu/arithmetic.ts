@@ -79,11 +79,17 @@ const zeroOf = (e: Emitter, x: Lanes): Lanes => e.number(0, x.elem, x.width);
 /** Quotient and remainder toward zero; neither a zero divisor nor the least integer over -1 may reach the instruction. */
 function divide(e: Emitter, a: Lanes, b: Lanes, signed: boolean): { quotient: Lanes; remainder: Lanes } {
   const int = (n: number): Lanes => e.int(n, a.elem, a.width);
+  const op = signed ? 'divsi' : 'divui';
+  const known = e.knownInt(b.value);
+  if (known !== undefined && known !== 0n && known !== -1n) {
+    const quotient = e.binary(op, a, b);
+    return { quotient, remainder: e.binary('subi', a, e.binary('muli', quotient, b)) };
+  }
   const zero = e.compareInt('eq', b, int(0));
   const minusOne = signed ? e.compareInt('eq', b, int(-1)) : undefined;
   const unsafe = minusOne ? e.binary('ori', zero, minusOne) : zero;
   const safe = e.select(unsafe, int(1), b);
-  const divided = e.binary(signed ? 'divsi' : 'divui', a, safe);
+  const divided = e.binary(op, a, safe);
   const negated = minusOne ? e.select(minusOne, e.binary('subi', int(0), a), divided) : divided;
   const quotient = e.select(zero, int(0), negated);
   const remainder = e.select(zero, int(0), e.binary('subi', a, e.binary('muli', quotient, b)));

@@ -46,10 +46,26 @@ export function floatLiteral(x: number, elem: 'f32' | 'f64'): string {
   return `0x${bits.toString(16).toUpperCase().padStart(16, '0')}`;
 }
 
+const noSignedWrap = { overflowFlags: '#arith.overflow<nsw>' };
+
+/** What an op on indices gives where operands are known: a constant, or one of the operands. */
+const foldIndex: Readonly<
+  Record<string, (a: bigint | undefined, b: bigint | undefined) => bigint | 'left' | 'right' | undefined>
+> = {
+  addi: (a, b) => (a === 0n ? 'right' : b === 0n ? 'left' : a !== undefined && b !== undefined ? a + b : undefined),
+  muli: (a, b) => {
+    if (a === 0n || b === 0n) return 0n;
+    return a === 1n ? 'right' : b === 1n ? 'left' : a !== undefined && b !== undefined ? a * b : undefined;
+  },
+  divsi: (a, b) => (b === 1n ? 'left' : a !== undefined && b ? a / b : undefined),
+  remsi: (a, b) => (b === 1n ? 0n : a !== undefined && b ? a % b : undefined),
+};
+
 export class Emitter {
   /** Op lists from the function's body to the innermost open region. */
   private readonly open: MlirOp[][] = [[]];
   private readonly constants = new Map<string, MlirValue>();
+  private readonly integers = new Map<MlirValue, bigint>();
   private readonly entry: MlirOp[] = [];
   loc: Loc = unknownLoc;
 
@@ -123,7 +139,14 @@ export class Emitter {
   int(x: number | bigint, elem: Elem, width = 1): Lanes {
     const wrapped = BigInt.asIntN(intBits(elem), BigInt(x));
     const literal = elem === 'i1' ? String(wrapped !== 0n) : String(wrapped);
-    return { value: this.constant(lanesType(elem, width), literal), elem, width };
+    const value = this.constant(lanesType(elem, width), literal);
+    this.integers.set(value, wrapped);
+    return { value, elem, width };
+  }
+
+  /** The integer that a value is in every lane, if it was made by `int`. */
+  knownInt(value: MlirValue): bigint | undefined {
+    return this.integers.get(value);
   }
 
   float(x: number, elem: 'f32' | 'f64', width = 1): Lanes {
@@ -250,23 +273,36 @@ export class Emitter {
 
   // ---- 64-bit index arithmetic --------------------------------------------------------------------------------------
 
+  /** An op on indices, or the constant or operand that it amounts to. */
+  private index(name: string, a: MlirValue, b: MlirValue, properties: Record<string, string> = {}): MlirValue {
+    const [x, y] = [this.knownInt(a), this.knownInt(b)];
+    const folded = foldIndex[name]!(x, y);
+    if (folded === 'left') return a;
+    if (folded === 'right') return b;
+    if (folded !== undefined) return this.int(folded, 'i64').value;
+    return this.op(`arith.${name}`, { operands: [a, b], types: ['i64'], properties });
+  }
+
   addIndex(a: MlirValue, b: MlirValue): MlirValue {
-    return this.op('arith.addi', {
-      operands: [a, b],
-      types: ['i64'],
-      properties: { overflowFlags: '#arith.overflow<nsw>' },
-    });
+    return this.index('addi', a, b, noSignedWrap);
   }
 
   mulIndex(a: MlirValue, b: MlirValue): MlirValue {
-    return this.op('arith.muli', {
-      operands: [a, b],
-      types: ['i64'],
-      properties: { overflowFlags: '#arith.overflow<nsw>' },
-    });
+    return this.index('muli', a, b, noSignedWrap);
+  }
+
+  /** Quotient of indices that are not negative. */
+  divIndex(a: MlirValue, b: MlirValue): MlirValue {
+    return this.index('divsi', a, b);
+  }
+
+  remIndex(a: MlirValue, b: MlirValue): MlirValue {
+    return this.index('remsi', a, b);
   }
 
   toIndex(x: Lanes, signed = true): MlirValue {
+    const known = this.knownInt(x.value);
+    if (known !== undefined) return this.int(signed ? known : BigInt.asUintN(intBits(x.elem), known), 'i64').value;
     return this.convert(signed ? 'arith.extsi' : 'arith.extui', x, 'i64').value;
   }
 

@@ -67,11 +67,11 @@ function emitExtent(e: Emitter, extent: Extent, args: Extents): MlirValue {
     case 'mul':
       return e.mulIndex(a, b);
     case 'floor_div':
-      return op('divsi', a, b);
+      return e.divIndex(a, b);
     case 'mod':
-      return op('remsi', a, b);
+      return e.remIndex(a, b);
     case 'cdiv':
-      return op('divsi', op('subi', e.addIndex(a, b), e.i64(1)), b);
+      return e.divIndex(e.addIndex(e.addIndex(a, b), e.i64(-1)), b);
     case 'min':
       return op('minsi', a, b);
     case 'max':
@@ -135,8 +135,8 @@ function lowerLaunch(
     const size = emitExtent(e, extent, extents);
     grid.set(name, asIndex(size));
     const last = launch.grid[0]!.name === name;
-    ids.set(name, asIndex(last ? rest : e.op('arith.remsi', { operands: [rest, size], types: ['i64'] })));
-    if (!last) rest = e.op('arith.divsi', { operands: [rest, size], types: ['i64'] });
+    ids.set(name, asIndex(last ? rest : e.remIndex(rest, size)));
+    if (!last) rest = e.divIndex(rest, size);
   }
 
   const tiles = new Tiles(e, places, arena!);

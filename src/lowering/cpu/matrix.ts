@@ -24,7 +24,7 @@ export function microKernel(
   elemBytes: number,
 ): { rows: number; vectors: number; lanes: number } {
   const lanes = bytes / elemBytes;
-  return registers >= 32 ? { rows: 8, vectors: 2, lanes } : { rows: 4, vectors: 2, lanes };
+  return registers >= 32 ? { rows: 8, vectors: 2, lanes } : { rows: 6, vectors: 2, lanes };
 }
 
 /** Columns of b that one micro-kernel reads: the width of the panels that b is packed into. */

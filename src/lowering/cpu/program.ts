@@ -1,11 +1,11 @@
 /** Lowers the ops of one program, in order: scalars at once, tiles as virtual values, sinks in shared loop nests. */
 
 import { InternalError } from '../../diagnostics/diagnostic.js';
-import { f32, f64, i32 } from '../../ir/dtypes.js';
+import { bool, f32, f64, i32 } from '../../ir/dtypes.js';
 import { accumulatorDType } from '../../ir/ops/contraction.js';
 import { terminatorValues } from '../../ir/ops/control.js';
 import { isOp, isPure, type OpName, type OpOf } from '../../ir/ops/index.js';
-import { sameShape, tileType } from '../../ir/types.js';
+import { sameShape } from '../../ir/types.js';
 import type { GenericOp, Region, Value } from '../../ir/value.js';
 import { operandsOf } from '../../ir/walk.js';
 import type { MlirValue } from '../mlir.js';
@@ -16,7 +16,7 @@ import type { Elem, Lanes } from './emitter.js';
 import { emitDot, panelWidth } from './matrix.js';
 import { isInnerReduction, type NestEmitter, type Sink, sinkInput, sinkShape } from './nest.js';
 import { cpuRules } from './rules.js';
-import { type Tiles, typeOf } from './tiles.js';
+import { type Place, type Tiles, typeOf } from './tiles.js';
 import { isElementwise, isUnitReshape, RegionUses } from './uses.js';
 import type { VectorUnit } from './vector-unit.js';
 
@@ -321,7 +321,7 @@ export class RegionLowering {
   /** The right operand of a dot, in panels. A transpose that only feeds this dot writes them directly. */
   private packed(value: Value, elem: Elem): Buffer {
     const { tiles, unit, nests } = this.context;
-    const transpose = this.transposed.get(value);
+    const transpose = this.waitingTranspose(value);
     if (transpose && tiles.elem(value) !== elem)
       this.transposeInto(transpose, this.allocate(tiles.elem(value), typeOf(value).shape));
     const wide = this.asElem(value, elem);
@@ -335,6 +335,27 @@ export class RegionLowering {
     return buffer;
   }
 
+  /** The transpose that waited to give `value`, a dot's operand. What masks its result masks its input instead. */
+  private waitingTranspose(value: Value): OpOf<'transpose'> | undefined {
+    const { tiles } = this.context;
+    const place = tiles.place(value);
+    if (place.kind !== 'virtual' || !isOp(place.op, 'select')) return this.transposed.get(value);
+    const { condition, on_true, on_false } = place.op.operands;
+    const transpose = this.transposed.get(on_true);
+    if (!transpose) return undefined;
+    const { permutation } = transpose.attrs;
+    const [mask, fill] = [condition, on_false].map((v) => tiles.place(v) as Extract<Place, { kind: 'virtual' }>);
+    const { extents = [] } = (mask!.op as OpOf<'extent_mask'>).operands;
+    const { shape } = typeOf(transpose.operands.input);
+    const along = { extents: shape.map((_, axis) => extents[permutation.indexOf(axis)]!) };
+    const masked = tiles.define('select', typeOf(value).dtype, shape, {
+      condition: tiles.define('extent_mask', bool, shape, along),
+      on_true: transpose.operands.input,
+      on_false: tiles.define('constant', typeOf(value).dtype, shape, {}, fill!.op.attrs),
+    });
+    return { ...transpose, operands: { input: masked }, results: [value] } as OpOf<'transpose'>;
+  }
+
   /** A dot operand in scratch, widened to the accumulator's element. */
   private operandAs(value: Value, elem: Elem): Buffer {
     return this.materialise(this.asElem(value, elem));
@@ -346,20 +367,11 @@ export class RegionLowering {
     if (tiles.elem(value) === elem) return value;
     let wide = this.widened.get(value);
     if (!wide) {
-      const type = tileType(elem === 'i32' ? i32 : elem === 'f64' ? f64 : f32, typeOf(value).shape);
-      const op: GenericOp = {
-        name: 'cast',
-        operands: { input: value },
-        attrs: {},
-        results: [{ type }],
-        regions: [],
-        loc: tiles.e.loc,
-      };
-      [wide] = op.results;
-      tiles.set(wide!, { kind: 'virtual', op });
-      this.widened.set(value, wide!);
+      const dtype = elem === 'i32' ? i32 : elem === 'f64' ? f64 : f32;
+      wide = tiles.define('cast', dtype, typeOf(value).shape, { input: value });
+      this.widened.set(value, wide);
     }
-    return wide!;
+    return wide;
   }
 
   private readonly widened = new Map<Value, Value>();
@@ -379,18 +391,27 @@ export class RegionLowering {
     const [result] = op.results;
     const { permutation } = op.attrs;
     if (permutation.at(-1) === permutation.length - 1) return this.virtual(op);
-    const users = this.uses.usersOf(result!);
-    if (
-      users.length === 1 &&
-      isOp(users[0], 'dot') &&
-      users[0].operands.b === result &&
-      users[0].operands.a !== result
-    ) {
+    if (this.feedsPanels(result!)) {
       tiles.set(result!, { kind: 'virtual', op });
       this.transposed.set(result!, op);
       return;
     }
     this.transposeInto(op, this.allocate(tiles.elem(result!), typeOf(result!).shape));
+  }
+
+  /** Whether a value is the right operand of one dot and nothing else, as it is or masked at its extents. */
+  private feedsPanels(value: Value): boolean {
+    const users = this.uses.usersOf(value);
+    const [user] = users;
+    if (users.length !== 1 || !user) return false;
+    if (isOp(user, 'dot')) return user.operands.b === value && user.operands.a !== value;
+    if (!isOp(user, 'select') || user.operands.on_true !== value) return false;
+    const { condition, on_false } = user.operands;
+    const isVirtual = (v: Value, name: OpName): boolean => {
+      const place = this.context.tiles.tryPlace(v);
+      return place?.kind === 'virtual' && place.op.name === name;
+    };
+    return isVirtual(condition, 'extent_mask') && isVirtual(on_false, 'constant') && this.feedsPanels(user.results[0]!);
   }
 
   private transposeInto(op: OpOf<'transpose'>, buffer: Buffer): void {

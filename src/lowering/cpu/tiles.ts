@@ -10,7 +10,7 @@ import type { DType } from '../../ir/dtypes.js';
 import { isOp, type OpName, type OpOf } from '../../ir/ops/index.js';
 import { blockAxes } from '../../ir/ops/memory.js';
 import { unitReshapeAxes } from '../../ir/ops/ragged-rules.js';
-import { elementCount, type TileType } from '../../ir/types.js';
+import { elementCount, type TileType, tileType } from '../../ir/types.js';
 import type { GenericOp, Value } from '../../ir/value.js';
 import type { MlirOp, MlirValue } from '../mlir.js';
 import type { Buffer } from './arena.js';
@@ -70,6 +70,20 @@ export class Tiles {
     this.places.set(value, place);
   }
 
+  /** A virtual tile that no op of the program gives. */
+  define(
+    name: OpName,
+    dtype: DType,
+    shape: readonly number[],
+    operands: GenericOp['operands'],
+    attrs: GenericOp['attrs'] = {},
+  ): Value {
+    const result = { type: tileType(dtype, shape) };
+    const op: GenericOp = { name, operands, attrs, results: [result], regions: [], loc: this.e.loc };
+    this.set(result, { kind: 'virtual', op });
+    return result;
+  }
+
   tryPlace(value: Value): Place | undefined {
     return this.places.get(value);
   }
@@ -88,7 +102,7 @@ export class Tiles {
 
   /** Marks a loop counter with the depth of the region that it belongs to. */
   declareIndex(index: MlirValue): MlirValue {
-    this.depths.set(index, this.e.depth);
+    if (this.e.knownInt(index) === undefined) this.depths.set(index, this.e.depth);
     return index;
   }
 
@@ -125,8 +139,8 @@ export class Tiles {
     const rank = shape.length;
     const rows = elementCount(shape.slice(0, -1));
     const column = index[rank - 1]!;
-    const which = e.op('arith.divsi', { operands: [column, e.i64(panel)], types: ['i64'] });
-    const within = e.op('arith.remsi', { operands: [column, e.i64(panel)], types: ['i64'] });
+    const which = e.divIndex(column, e.i64(panel));
+    const within = e.remIndex(column, e.i64(panel));
     const row = this.rowMajor(shape.slice(0, -1), index.slice(0, -1));
     return e.addIndex(e.mulIndex(which, e.i64(rows * panel)), e.addIndex(e.mulIndex(row, e.i64(panel)), within));
   }

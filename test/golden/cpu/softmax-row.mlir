@@ -1,0 +1,137 @@
+// TARGET: cpu
+// kernel @softmax {
+//   dim m
+//   in %x: ref<gmem f32[m, 32]>
+//   out %y: ref<gmem f32[m, 32]>
+//   launch @softmax grid(i = m) {
+//     %0 = program_id {axis = "i"} : i32
+//     %1 = constant {value = 0} : i32
+//     %2 = load %x index(%0, %1) {axes = [1]} : f32[32]
+//     %3 = reduce %2 {axis = 0, kind = max} : f32
+//     %4 = broadcast %3 : f32[32]
+//     %5 = sub %2, %4 : f32[32]
+//     %6 = exp %5 : f32[32]
+//     %7 = reduce %6 {axis = 0, kind = sum} : f32
+//     %8 = broadcast %7 : f32[32]
+//     %9 = div %6, %8 : f32[32]
+//     store %y, %9 index(%0, %1) {axes = [1]}
+//   }
+// }
+"builtin.module"() ({
+  "func.func"() <{sym_name = "softmax.program", sym_visibility = "private", function_type = (!llvm.ptr, !llvm.ptr, i64, !llvm.ptr, i64) -> (), arg_attrs = [{llvm.noalias, llvm.nonnull}, {llvm.noalias, llvm.nonnull}, {}, {llvm.noalias, llvm.nonnull}, {}]}> ({
+  ^bb0(%0: !llvm.ptr, %1: !llvm.ptr, %2: i64, %3: !llvm.ptr, %4: i64):
+    %5 = "arith.constant"() <{value = 1 : i64}> : () -> (i64)
+    %6 = "arith.constant"() <{value = 32 : i64}> : () -> (i64)
+    %7 = "arith.constant"() <{value = 0 : i32}> : () -> (i32)
+    %8 = "arith.constant"() <{value = 0 : i64}> : () -> (i64)
+    %9 = "arith.constant"() <{value = 0xFF800000 : f32}> : () -> (f32)
+    %10 = "arith.constant"() <{value = 31 : i32}> : () -> (i32)
+    %11 = "arith.constant"() <{value = 2147483647 : i32}> : () -> (i32)
+    %12 = "arith.constant"() <{value = dense<0xFF800000> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %13 = "arith.constant"() <{value = dense<31> : vector<32xi32>}> : () -> (vector<32xi32>)
+    %14 = "arith.constant"() <{value = dense<2147483647> : vector<32xi32>}> : () -> (vector<32xi32>)
+    %15 = "arith.constant"() <{value = dense<2143289344> : vector<32xi32>}> : () -> (vector<32xi32>)
+    %16 = "arith.constant"() <{value = 0x00000000 : f32}> : () -> (f32)
+    %17 = "arith.constant"() <{value = dense<0x00000000> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %18 = "arith.constant"() <{value = dense<0xC2D00000> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %19 = "arith.constant"() <{value = dense<0x42B20000> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %20 = "arith.constant"() <{value = dense<0x3FB8AA3B> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %21 = "arith.constant"() <{value = dense<0x4B400000> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %22 = "arith.constant"() <{value = dense<0xB5BFBE8E> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %23 = "arith.constant"() <{value = dense<0xBF317200> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %24 = "arith.constant"() <{value = dense<0x3AB688BE> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %25 = "arith.constant"() <{value = dense<0x3C0905F1> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %26 = "arith.constant"() <{value = dense<0x3D2AAA8C> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %27 = "arith.constant"() <{value = dense<0x3E2AAA6E> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %28 = "arith.constant"() <{value = dense<0x3F000000> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %29 = "arith.constant"() <{value = dense<0x3F800000> : vector<32xf32>}> : () -> (vector<32xf32>)
+    %30 = "arith.constant"() <{value = dense<23> : vector<32xi32>}> : () -> (vector<32xi32>)
+    %31 = "arith.constant"() <{value = dense<-1040187392> : vector<32xi32>}> : () -> (vector<32xi32>)
+    %32 = "arith.constant"() <{value = dense<1056964608> : vector<32xi32>}> : () -> (vector<32xi32>)
+    %33 = "arith.constant"() <{value = dense<1073741824> : vector<32xi32>}> : () -> (vector<32xi32>)
+    %34 = "arith.trunci"(%2) : (i64) -> (i32)
+    %35 = "arith.trunci"(%4) : (i64) -> (i32)
+    %36 = "arith.trunci"(%2) : (i64) -> (i32)
+    %37 = "arith.extsi"(%35) : (i32) -> (i64)
+    %38 = "arith.muli"(%37, %6) <{overflowFlags = #arith.overflow<nsw>}> : (i64, i64) -> (i64)
+    %39 = "arith.bitcast"(%9) : (f32) -> (i32)
+    %40 = "arith.shrsi"(%39, %10) : (i32, i32) -> (i32)
+    %41 = "arith.andi"(%40, %11) : (i32, i32) -> (i32)
+    %42 = "arith.xori"(%39, %41) : (i32, i32) -> (i32)
+    %43 = "arith.bitcast"(%12) : (vector<32xf32>) -> (vector<32xi32>)
+    %44 = "arith.shrsi"(%43, %13) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %45 = "arith.andi"(%44, %14) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %46 = "arith.xori"(%43, %45) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %47 = "llvm.getelementptr"(%0, %38) <{elem_type = f32, rawConstantIndices = array<i32: -2147483648>, noWrapFlags = 3 : i32}> : (!llvm.ptr, i64) -> (!llvm.ptr)
+    %48 = "llvm.load"(%47) <{alignment = 4 : i64, ordering = 0 : i64}> : (!llvm.ptr) -> (vector<32xf32>)
+    %49 = "arith.cmpf"(%48, %48) <{predicate = 14 : i64}> : (vector<32xf32>, vector<32xf32>) -> (vector<32xi1>)
+    %50 = "arith.bitcast"(%48) : (vector<32xf32>) -> (vector<32xi32>)
+    %51 = "arith.shrsi"(%50, %13) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %52 = "arith.andi"(%51, %14) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %53 = "arith.xori"(%50, %52) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %54 = "arith.select"(%49, %15, %53) : (vector<32xi1>, vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %55 = "vector.reduction"(%54) <{kind = #vector.kind<maxsi>}> : (vector<32xi32>) -> (i32)
+    %56 = "arith.shrsi"(%55, %10) : (i32, i32) -> (i32)
+    %57 = "arith.andi"(%56, %11) : (i32, i32) -> (i32)
+    %58 = "arith.xori"(%55, %57) : (i32, i32) -> (i32)
+    %59 = "arith.bitcast"(%58) : (i32) -> (f32)
+    %60 = "arith.extsi"(%35) : (i32) -> (i64)
+    %61 = "arith.muli"(%60, %6) <{overflowFlags = #arith.overflow<nsw>}> : (i64, i64) -> (i64)
+    %62 = "llvm.getelementptr"(%0, %38) <{elem_type = f32, rawConstantIndices = array<i32: -2147483648>, noWrapFlags = 3 : i32}> : (!llvm.ptr, i64) -> (!llvm.ptr)
+    %63 = "llvm.load"(%62) <{alignment = 4 : i64, ordering = 0 : i64}> : (!llvm.ptr) -> (vector<32xf32>)
+    %64 = "vector.broadcast"(%59) : (f32) -> (vector<32xf32>)
+    %65 = "arith.subf"(%63, %64) : (vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %66 = "arith.cmpf"(%65, %18) <{predicate = 4 : i64}> : (vector<32xf32>, vector<32xf32>) -> (vector<32xi1>)
+    %67 = "arith.select"(%66, %18, %65) : (vector<32xi1>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %68 = "arith.cmpf"(%67, %19) <{predicate = 2 : i64}> : (vector<32xf32>, vector<32xf32>) -> (vector<32xi1>)
+    %69 = "arith.select"(%68, %19, %67) : (vector<32xi1>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %70 = "math.fma"(%69, %20, %21) : (vector<32xf32>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %71 = "arith.subf"(%70, %21) : (vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %72 = "math.fma"(%71, %23, %69) : (vector<32xf32>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %73 = "math.fma"(%71, %22, %72) : (vector<32xf32>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %74 = "math.fma"(%24, %73, %25) : (vector<32xf32>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %75 = "math.fma"(%74, %73, %26) : (vector<32xf32>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %76 = "math.fma"(%75, %73, %27) : (vector<32xf32>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %77 = "math.fma"(%76, %73, %28) : (vector<32xf32>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %78 = "math.fma"(%77, %73, %29) : (vector<32xf32>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %79 = "math.fma"(%78, %73, %29) : (vector<32xf32>, vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %80 = "arith.bitcast"(%70) : (vector<32xf32>) -> (vector<32xi32>)
+    %81 = "arith.shli"(%80, %30) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %82 = "arith.maxsi"(%81, %31) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %83 = "arith.addi"(%82, %32) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %84 = "arith.bitcast"(%83) : (vector<32xi32>) -> (vector<32xf32>)
+    %85 = "arith.subi"(%81, %82) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %86 = "arith.addi"(%85, %33) : (vector<32xi32>, vector<32xi32>) -> (vector<32xi32>)
+    %87 = "arith.bitcast"(%86) : (vector<32xi32>) -> (vector<32xf32>)
+    %88 = "arith.mulf"(%79, %84) : (vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %89 = "arith.mulf"(%88, %87) : (vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %90 = "llvm.getelementptr"(%3, %8) <{elem_type = f32, rawConstantIndices = array<i32: -2147483648>, noWrapFlags = 3 : i32}> : (!llvm.ptr, i64) -> (!llvm.ptr)
+    "llvm.store"(%89, %90) <{alignment = 4 : i64, ordering = 0 : i64}> : (vector<32xf32>, !llvm.ptr) -> ()
+    %91 = "arith.addf"(%17, %89) : (vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %92 = "vector.reduction"(%91) <{kind = #vector.kind<add>, fastmath = #arith.fastmath<reassoc>}> : (vector<32xf32>) -> (f32)
+    %93 = "llvm.getelementptr"(%3, %8) <{elem_type = f32, rawConstantIndices = array<i32: -2147483648>, noWrapFlags = 3 : i32}> : (!llvm.ptr, i64) -> (!llvm.ptr)
+    %94 = "llvm.load"(%93) <{alignment = 4 : i64, ordering = 0 : i64}> : (!llvm.ptr) -> (vector<32xf32>)
+    %95 = "vector.broadcast"(%92) : (f32) -> (vector<32xf32>)
+    %96 = "arith.divf"(%94, %95) : (vector<32xf32>, vector<32xf32>) -> (vector<32xf32>)
+    %97 = "llvm.getelementptr"(%1, %61) <{elem_type = f32, rawConstantIndices = array<i32: -2147483648>, noWrapFlags = 3 : i32}> : (!llvm.ptr, i64) -> (!llvm.ptr)
+    "llvm.store"(%96, %97) <{alignment = 4 : i64, ordering = 0 : i64}> : (vector<32xf32>, !llvm.ptr) -> ()
+    "func.return"() : () -> ()
+  }) {passthrough = ["no-builtins"]} : () -> ()
+  "func.func"() <{sym_name = "softmax", function_type = (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()}> ({
+  ^bb0(%98: !llvm.ptr, %99: !llvm.ptr, %100: !llvm.ptr, %101: i64, %102: i64):
+    %103 = "arith.constant"() <{value = 0 : i64}> : () -> (i64)
+    %104 = "arith.constant"() <{value = 1 : i64}> : () -> (i64)
+    %105 = "llvm.getelementptr"(%98, %103) <{elem_type = !llvm.ptr, rawConstantIndices = array<i32: -2147483648>, noWrapFlags = 3 : i32}> : (!llvm.ptr, i64) -> (!llvm.ptr)
+    %106 = "llvm.load"(%105) <{alignment = 8 : i64, ordering = 0 : i64}> : (!llvm.ptr) -> (!llvm.ptr)
+    %107 = "llvm.getelementptr"(%98, %104) <{elem_type = !llvm.ptr, rawConstantIndices = array<i32: -2147483648>, noWrapFlags = 3 : i32}> : (!llvm.ptr, i64) -> (!llvm.ptr)
+    %108 = "llvm.load"(%107) <{alignment = 8 : i64, ordering = 0 : i64}> : (!llvm.ptr) -> (!llvm.ptr)
+    %109 = "llvm.getelementptr"(%99, %103) <{elem_type = i64, rawConstantIndices = array<i32: -2147483648>, noWrapFlags = 3 : i32}> : (!llvm.ptr, i64) -> (!llvm.ptr)
+    %110 = "llvm.load"(%109) <{alignment = 8 : i64, ordering = 0 : i64}> : (!llvm.ptr) -> (i64)
+    "scf.for"(%101, %102, %104) ({
+    ^bb0(%111: i64):
+      "func.call"(%106, %108, %110, %100, %111) <{callee = @"softmax.program"}> : (!llvm.ptr, !llvm.ptr, i64, !llvm.ptr, i64) -> ()
+      "scf.yield"() : () -> ()
+    }) : (i64, i64, i64) -> ()
+    "func.return"() : () -> ()
+  }) : () -> ()
+}) : () -> ()
