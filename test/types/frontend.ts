@@ -23,6 +23,7 @@ import {
   element,
   type F16,
   type F32,
+  type F64,
   f16,
   f32,
   f64,
@@ -306,7 +307,12 @@ export const parameters = kernel(
   },
 );
 
-export async function calls(x: NdArray<F32>, h: NdArray<F16>): Promise<void> {
+export async function calls(x: NdArray<F32>, h: NdArray<F16>, d: NdArray<F64>): Promise<void> {
+  // A dtype parameter takes an array of any of its dtypes.
+  await interpret(parameters, { x });
+  await interpret(parameters.with({ dtype: f16 }), { x: h });
+  // @ts-expect-error f64 is none of them
+  await interpret(parameters, { x: d });
   parameters.with({ dtype: f16, block: 128 });
   // @ts-expect-error no such parameter
   parameters.with({ blok: 128 });
