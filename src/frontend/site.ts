@@ -118,12 +118,13 @@ function textFrames(): FileLoc[] {
   return parseStack(stack ?? '');
 }
 
-const framePattern = /^\s+at (?:.*? \(|async )?((?:file:\/\/)?[^()]+?):(\d+):(\d+)\)?$/;
+/** `at place`, `at async place`, `at name (place)`; a place is absolute or Node's own, and its folders may have any name. */
+const framePattern = /^\s+at (?:async |.*? \()?((?:file:\/\/|node:|\/|[A-Za-z]:[\\/]).*):(\d+):(\d+)\)?$/;
 
 /** The first run of user frames in a stack's text, innermost first. */
 export function parseStack(stack: string): FileLoc[] {
   const frames = stack.split('\n').flatMap((text) => {
-    const match = framePattern.exec(text);
+    const match = text.includes('(eval at ') ? undefined : framePattern.exec(text);
     return match ? [fileLoc(asPath(match[1]!), Number(match[2]), Number(match[3]))] : [];
   });
   return [...firstRun(frames, (f) => f.file).run];

@@ -31,7 +31,7 @@ export interface OutsidePackage {
 }
 
 export async function packageOutside(): Promise<OutsidePackage> {
-  const base = mkdtempSync(join(tmpdir(), 'tilewright outside '));
+  const base = mkdtempSync(join(tmpdir(), 'tilewright (outside) '));
   const [installed, folder, temporary] = [join(base, 'package'), join(base, 'user'), join(base, 'tmp')];
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
   mkdirSync(installed);
