@@ -66,6 +66,11 @@ export class RaggedAnalysis {
     return x.length === y.length && x.every((e, axis) => this.same(e, y[axis]));
   }
 
+  /** Whether a loop carries values that are ragged only because its body returns them so. */
+  narrows(op: GenericOp): boolean {
+    return this.carried.has(op);
+  }
+
   /**
    * The ops inside of a loop or branch that compute the extents of what it carries or gives, in program order. All are
    * pure and depend on nothing else inside, so they mean the same in front of it, which is where those extents count.

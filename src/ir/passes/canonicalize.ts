@@ -9,10 +9,26 @@ import type { Pass } from '../pass.js';
 import { mapBodies, Rewriter } from '../rewrite.js';
 import type { TileValue } from '../tile-value.js';
 import { elementCount, sameType, type TileType } from '../types.js';
-import type { GenericOp, Value } from '../value.js';
+import type { GenericOp, Region, Value } from '../value.js';
 import { operandsOf, walk } from '../walk.js';
 
 const typeOf = (v: Value): TileType => v.type as TileType;
+
+/**
+ * Values that loops may be narrowed by: what is made inside of a loop whose carried values are ragged because of what
+ * its body returns. Another value there may be as ragged for no other reason.
+ */
+function narrowingValues(body: Region, ragged: RaggedAnalysis): ReadonlySet<Value> {
+  const found = new Set<Value>();
+  const visit = (region: Region, isInside: boolean): void => {
+    for (const op of region.ops) {
+      if (isInside) for (const r of op.results) found.add(r);
+      for (const inner of op.regions) visit(inner, isInside || ragged.narrows(op));
+    }
+  };
+  visit(body, false);
+  return found;
+}
 
 /** One launch while it is simplified: what is known of its values, old and new. */
 class Simplifier {
@@ -21,7 +37,7 @@ class Simplifier {
   private readonly makers = new Map<Value, GenericOp>();
   /** The old value that a new one stands for. */
   private readonly origins = new Map<Value, Value>();
-  private analysis: RaggedAnalysis | undefined;
+  private analysis: { readonly ragged: RaggedAnalysis; readonly narrowing: ReadonlySet<Value> } | undefined;
 
   constructor(
     private readonly launch: Launch,
@@ -36,18 +52,30 @@ class Simplifier {
     if (isOp(op, 'constant')) this.splats.set(op.results[0]!, op.attrs.value);
   }
 
-  private get ragged(): RaggedAnalysis {
-    this.analysis ??= new RaggedAnalysis(this.launch);
+  private get extents(): NonNullable<Simplifier['analysis']> {
+    if (!this.analysis) {
+      const ragged = new RaggedAnalysis(this.launch);
+      this.analysis = { ragged, narrowing: narrowingValues(this.launch.body, ragged) };
+    }
     return this.analysis;
+  }
+
+  private get ragged(): RaggedAnalysis {
+    return this.extents.ragged;
   }
 
   private origin(v: Value): Value {
     return this.origins.get(v) ?? v;
   }
 
-  /** A value may stand for another only if it is valid just as far: to drop a bound is to let in what lies beyond. */
+  /**
+   * A value may stand for another only if it is valid just as far, and not because of that other: to drop a bound is to
+   * let in what lies beyond.
+   */
   private standsFor(v: Value, old: Value): boolean {
-    return typeOf(old).shape.length === 0 || this.ragged.sameExtents(this.origin(v), old);
+    if (typeOf(old).shape.length === 0) return true;
+    const { ragged, narrowing } = this.extents;
+    return ragged.sameExtents(this.origin(v), old) && !(ragged.isRagged(old) && narrowing.has(old));
   }
 
   /** Puts values in place of an op's results, if they can stand for them. */
