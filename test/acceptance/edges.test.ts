@@ -8,6 +8,7 @@ import {
   type DType,
   f16,
   f32,
+  f64,
   i8,
   i16,
   i32,
@@ -18,6 +19,7 @@ import {
   u8,
   u16,
   u32,
+  u64,
 } from '../../src/ir/dtypes.js';
 import { codecOf } from '../../src/ir/numerics/formats.js';
 import { type TileType, tileType } from '../../src/ir/types.js';
@@ -375,6 +377,42 @@ function edges(execute: Execute): void {
       });
       expect(wrong).toEqual([]);
     }
+  });
+
+  describe('casts of what f32 cannot hold round once', () => {
+    const [i, l] = [2n ** 30n + 2n ** 22n, 2n ** 62n + 2n ** 54n];
+    test.each<[DType, DType, readonly (number | bigint)[], readonly number[]]>([
+      [f64, f16, [1 + 2 ** -11, 1 + 2 ** -11 + 2 ** -40, -1 - 2 ** -11 - 2 ** -40], [1, 1 + 2 ** -10, -1 - 2 ** -10]],
+      [
+        f64,
+        f16,
+        [1 + 3 * 2 ** -11 - 2 ** -40, 2 ** -25 + 2 ** -60, 1e-300, 1e300],
+        [1 + 2 ** -10, 2 ** -24, 0, Infinity],
+      ],
+      [f64, f16, [NaN, -Infinity, 65519.99999999, 65520], [NaN, -Infinity, 65504, Infinity]],
+      [f64, bf16, [1 + 2 ** -8, 1 + 2 ** -8 + 2 ** -40, 1 + 3 * 2 ** -8 - 2 ** -40], [1, 1 + 2 ** -7, 1 + 2 ** -7]],
+      [f64, bf16, [NaN, -Infinity, 1e300, 2 ** -134, 2 ** -134 + 2 ** -170], [NaN, -Infinity, Infinity, 0, 2 ** -133]],
+      [
+        i32,
+        bf16,
+        [i, i + 1n, -i - 1n, i - 1n, 16777217].map(Number),
+        [2 ** 30, 2 ** 30 + 2 ** 23, -(2 ** 30) - 2 ** 23, 2 ** 30, 2 ** 24],
+      ],
+      [u32, bf16, [2n * i, 2n * i + 1n, 2n * i - 1n].map(Number), [2 ** 31, 2 ** 31 + 2 ** 24, 2 ** 31]],
+      [
+        i64,
+        bf16,
+        [l, l + 1n, -l - 1n, l - 1n, 5n, -5n],
+        [2 ** 62, 2 ** 62 + 2 ** 55, -(2 ** 62) - 2 ** 55, 2 ** 62, 5, -5],
+      ],
+      [i64, f32, [2n ** 60n + 2n ** 36n, 2n ** 60n + 2n ** 36n + 1n], [2 ** 60, 2 ** 60 + 2 ** 37]],
+      [i64, f16, [2049n, 2051n, 65519n, 65520n, -(2n ** 63n)], [2048, 2052, 65504, Infinity, -Infinity]],
+      [u64, bf16, [2n * l, 2n * l + 1n, 2n * l - 1n], [2 ** 63, 2 ** 63 + 2 ** 56, 2 ** 63]],
+    ])('%s to %s', async (from, to, values, expected) => {
+      const ops = { out: { emit: plainOp('cast', ['input'], {}, castType(to)), dtype: to } };
+      const out = await execute(elementwiseKernel([from], ops), { in0: fromNumbers(from, [values.length], values) });
+      expectExact(`${from.name} to ${to.name}`, out.out!, expected, [values]);
+    });
   });
 }
 

@@ -147,20 +147,52 @@ export function cast(e: Emitter, x: Lanes, from: DType, to: DType): Lanes {
   const target = elemOf(to);
   if (to.cls === 'bool')
     return isFloat(from) ? e.compareFloat('une', x, zeroOf(e, x)) : e.compareInt('ne', x, zeroOf(e, x));
-  if (isFloat(to)) {
-    if (isFloat(from)) {
-      const converted = target === x.elem ? x : e.convert(target === 'f64' ? 'arith.extf' : 'arith.truncf', x, target);
-      return to.bits < from.bits || (to.bits === 16 && from.bits === 16 && to !== from)
-        ? roundTo(e, to, converted)
-        : converted;
-    }
-    return roundTo(e, to, e.convert(from.signed ? 'arith.sitofp' : 'arith.uitofp', x, target));
-  }
+  if (isFloat(to)) return isFloat(from) ? floatToFloat(e, x, from, to) : intToFloat(e, x, from, to);
   if (isFloat(from)) return floatToInt(e, x, to);
   const [bits, targetBits] = [from.cls === 'bool' ? 1 : from.bits, Number(target.slice(1))];
   if (bits === targetBits) return { ...x, elem: target };
   if (bits > targetBits) return e.convert('arith.trunci', x, target);
   return e.convert(from.signed ? 'arith.extsi' : 'arith.extui', x, target);
+}
+
+function floatToFloat(e: Emitter, x: Lanes, from: DType, to: DType): Lanes {
+  if (to === f64) return e.convert('arith.extf', x, 'f64');
+  if (from === f64) return isNarrow(to) ? roundTo(e, to, oddF32(e, x)) : e.convert('arith.truncf', x, 'f32');
+  return to.bits < from.bits || (isNarrow(to) && to !== from) ? roundTo(e, to, x) : x;
+}
+
+function intToFloat(e: Emitter, x: Lanes, from: DType, to: DType): Lanes {
+  const name = from.signed ? 'arith.sitofp' : 'arith.uitofp';
+  // Up to 24 bits f32 holds exactly, and what f16 does not reach becomes infinite either way.
+  if (to !== bf16 || from.bits < 32) return roundTo(e, to, e.convert(name, x, elemOf(to)));
+  const exact = from.bits === 64 ? oddInteger(e, x, from.signed) : x;
+  return roundTo(e, to, oddF32(e, e.convert(name, exact, 'f64')));
+}
+
+/**
+ * f64 lanes rounded to odd in f32: toward zero, the last bit set where something was cut off. What is rounded again from
+ * there, to fewer bits, ends where one rounding would have ended (Boldo and Melquiond, "When double rounding is odd").
+ */
+function oddF32(e: Emitter, x: Lanes): Lanes {
+  const int = (n: number): Lanes => e.int(n, 'i32', x.width);
+  const nearest = e.convert('arith.truncf', x, 'f32');
+  const back = e.convert('arith.extf', nearest, 'f64');
+  const away = e.compareFloat('ogt', e.unary('math.absf', back), e.unary('math.absf', x));
+  const bits = e.bitcast(nearest, 'i32');
+  const truncated = e.select(away, e.binary('subi', bits, int(1)), bits);
+  const inexact = e.compareFloat('une', back, x);
+  return e.bitcast(e.select(inexact, e.binary('ori', truncated, int(1)), truncated), 'f32');
+}
+
+/** 64-bit integers that f64 holds exactly: of those past 2^53 the low 11 bits are folded into one, rounding to odd. */
+function oddInteger(e: Emitter, x: Lanes, signed: boolean): Lanes {
+  const int = (n: bigint): Lanes => e.int(n, 'i64', x.width);
+  const limit = 1n << 53n;
+  const shifted = signed ? e.binary('addi', x, int(limit)) : x;
+  const small = e.compareInt('ule', shifted, int(signed ? 2n * limit : limit));
+  const rest = e.compareInt('ne', e.binary('andi', x, int(0x7ffn)), int(0n));
+  const kept = e.binary('andi', x, int(-0x800n));
+  return e.select(small, x, e.binary('ori', kept, e.select(rest, int(0x800n), int(0n))));
 }
 
 function floatToInt(e: Emitter, x: Lanes, to: DType): Lanes {
