@@ -47,6 +47,11 @@ const run = (...more) =>
     ...more,
   );
 row(
+  'for comparison: `node` that does nothing',
+  medianOf(() => execFileSync(process.execPath, ['-e', ''])),
+  '',
+);
+row(
   'build --emit=kir, cold process',
   medianOf(() => cli('build', 'examples/softmax.kernel.ts', '--emit=kir', '-o', join(folder, 'k.kir'))),
   '300 / 400 ms',

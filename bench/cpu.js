@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { loadKernels } from '../dist/api/loader.js';
 import { withTimedRun } from '../dist/api/run.js';
 import { assetPath } from '../dist/drivers/assets.js';
@@ -14,6 +15,8 @@ import { f32 } from '../dist/ir/dtypes.js';
 import { nd } from '../dist/testing/index.js';
 import { print, row, writeJson } from './table.js';
 
+/** Milliseconds between sides: the workers of OpenBLAS and XLA spin for a while after a call and would slow who is next. */
+const rest = 100;
 const rounds = Number(process.env.ROUNDS ?? 9);
 const example = async (name) => [...(await loadKernels(assetPath(`examples/${name}.kernel.ts`))).kernels.values()][0];
 const random = (shape, seed) => nd.random(f32, shape, { seed });
@@ -91,10 +94,13 @@ for (const threads of [1, 2]) {
     await withTimedRun(kernel, given(), { threads }, async (time) => {
       await time(3);
       for (let round = 0; round < rounds; round++) {
+        await setTimeout(rest);
         sides.ours.push(Math.min(...(await time(4))));
         // JAX allocates its result on each call; where that is most of the work the comparison is with NumPy in place.
-        for (const side of name === 'add' ? ['numpy'] : ['numpy', 'jax'])
+        for (const side of name === 'add' ? ['numpy'] : ['numpy', 'jax']) {
+          await setTimeout(rest);
           sides[side].push(Math.min(...(await peers.time(side, name, 4))));
+        }
       }
     });
     const { ours, ...others } = sides;
