@@ -60,6 +60,7 @@ function pair(op: OpName, a: number | AnyTile, b: number | AnyTile): never {
 
 /** Larger of two, element by element; NaN wins. */
 export function maximum(a: number, b: number): number;
+export function maximum<D extends DType, R extends Rank>(a: Tile<D, R>, b: Other<D, R>): Tile<D, R>;
 export function maximum<D extends DType, A extends Rank, B extends Rank = 0>(
   a: Tile<D, A>,
   b: Other<D, B>,
@@ -70,6 +71,7 @@ export function maximum(a: number | AnyTile, b: number | AnyTile): unknown {
 
 /** Smaller of two, element by element; NaN wins. */
 export function minimum(a: number, b: number): number;
+export function minimum<D extends DType, R extends Rank>(a: Tile<D, R>, b: Other<D, R>): Tile<D, R>;
 export function minimum<D extends DType, A extends Rank, B extends Rank = 0>(
   a: Tile<D, A>,
   b: Other<D, B>,

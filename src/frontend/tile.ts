@@ -76,71 +76,107 @@ export class Tile<D extends DType = DType, R extends Rank = Rank> extends Handle
   }
 
   /** Sum. Integers wrap; floats round once. */
-  add<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  add(other: Other<D, R>): Tile<D, R>;
+  add<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  add(other: Other<D, Rank>): never {
     return binary('add', this, other);
   }
   /** Difference. */
-  sub<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  sub(other: Other<D, R>): Tile<D, R>;
+  sub<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  sub(other: Other<D, Rank>): never {
     return binary('sub', this, other);
   }
   /** Product. */
-  mul<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  mul(other: Other<D, R>): Tile<D, R>;
+  mul<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  mul(other: Other<D, Rank>): never {
     return binary('mul', this, other);
   }
   /** Quotient; of integers toward zero. */
-  div<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  div(other: Other<D, R>): Tile<D, R>;
+  div<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  div(other: Other<D, Rank>): never {
     return binary('div', this, other);
   }
   /** Remainder of integers with the dividend's sign. */
-  rem<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  rem(other: Other<D, R>): Tile<D, R>;
+  rem<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  rem(other: Other<D, Rank>): never {
     return binary('rem', this, other);
   }
   /** Quotient of integers, rounded down. */
-  floorDiv<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  floorDiv(other: Other<D, R>): Tile<D, R>;
+  floorDiv<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  floorDiv(other: Other<D, Rank>): never {
     return binary('floor_div', this, other);
   }
   /** Remainder of integers with the divisor's sign. */
-  mod<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  mod(other: Other<D, R>): Tile<D, R>;
+  mod<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  mod(other: Other<D, Rank>): never {
     return binary('mod', this, other);
   }
   /** Bitwise and; of bool, logical. */
-  and<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  and(other: Other<D, R>): Tile<D, R>;
+  and<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  and(other: Other<D, Rank>): never {
     return binary('and', this, other);
   }
   /** Bitwise or; of bool, logical. */
-  or<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  or(other: Other<D, R>): Tile<D, R>;
+  or<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  or(other: Other<D, Rank>): never {
     return binary('or', this, other);
   }
   /** Bitwise exclusive or. */
-  xor<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  xor(other: Other<D, R>): Tile<D, R>;
+  xor<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  xor(other: Other<D, Rank>): never {
     return binary('xor', this, other);
   }
   /** Left shift; the amount is read as unsigned, the width or more gives 0. */
-  shl<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  shl(other: Other<D, R>): Tile<D, R>;
+  shl<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  shl(other: Other<D, Rank>): never {
     return binary('shl', this, other);
   }
   /** Right shift; of signed integers it copies the sign. */
-  shr<Q extends Rank = 0>(other: Other<D, Q>): Tile<D, Max<R, Q>> {
+  shr(other: Other<D, R>): Tile<D, R>;
+  shr<Q extends Rank>(other: Other<D, Q>): Tile<D, Max<R, Q>>;
+  shr(other: Other<D, Rank>): never {
     return binary('shr', this, other);
   }
 
   /** Element by element: equal (NaN equals nothing). */
-  eq<Q extends Rank = 0>(other: Other<D, Q>): Tile<Bool, Max<R, Q>> {
+  eq(other: Other<D, R>): Tile<Bool, R>;
+  eq<Q extends Rank>(other: Other<D, Q>): Tile<Bool, Max<R, Q>>;
+  eq(other: Other<D, Rank>): never {
     return binary('eq', this, other);
   }
-  ne<Q extends Rank = 0>(other: Other<D, Q>): Tile<Bool, Max<R, Q>> {
+  ne(other: Other<D, R>): Tile<Bool, R>;
+  ne<Q extends Rank>(other: Other<D, Q>): Tile<Bool, Max<R, Q>>;
+  ne(other: Other<D, Rank>): never {
     return binary('ne', this, other);
   }
-  lt<Q extends Rank = 0>(other: Other<D, Q>): Tile<Bool, Max<R, Q>> {
+  lt(other: Other<D, R>): Tile<Bool, R>;
+  lt<Q extends Rank>(other: Other<D, Q>): Tile<Bool, Max<R, Q>>;
+  lt(other: Other<D, Rank>): never {
     return binary('lt', this, other);
   }
-  le<Q extends Rank = 0>(other: Other<D, Q>): Tile<Bool, Max<R, Q>> {
+  le(other: Other<D, R>): Tile<Bool, R>;
+  le<Q extends Rank>(other: Other<D, Q>): Tile<Bool, Max<R, Q>>;
+  le(other: Other<D, Rank>): never {
     return binary('le', this, other);
   }
-  gt<Q extends Rank = 0>(other: Other<D, Q>): Tile<Bool, Max<R, Q>> {
+  gt(other: Other<D, R>): Tile<Bool, R>;
+  gt<Q extends Rank>(other: Other<D, Q>): Tile<Bool, Max<R, Q>>;
+  gt(other: Other<D, Rank>): never {
     return binary('gt', this, other);
   }
-  ge<Q extends Rank = 0>(other: Other<D, Q>): Tile<Bool, Max<R, Q>> {
+  ge(other: Other<D, R>): Tile<Bool, R>;
+  ge<Q extends Rank>(other: Other<D, Q>): Tile<Bool, Max<R, Q>>;
+  ge(other: Other<D, Rank>): never {
     return binary('ge', this, other);
   }
 

@@ -98,6 +98,11 @@ export function ranks(): void {
   same<typeof columns, number>();
   const generic = relu(a32);
   same<typeof generic, Tile<F32, 2>>();
+  same<ReturnType<typeof smooth<2>>, Tile<F32, 2>>();
+}
+
+function smooth<R extends Rank>(x: Tile<F32, R>): Tile<F32, R> {
+  return maximum(x, x.mul(x).mul(0.5)).add(x);
 }
 
 /** A helper over any rank is an ordinary generic function. */
