@@ -119,24 +119,27 @@ export function cpuJob(
   return { job: { library, buffers, launches, threads }, names: arrays.map((p) => p.name) };
 }
 
+/** Compiles a kernel from IR for this machine's CPU and gives the job of one call. */
+async function prepare(
+  kernel: AnyKernel | KernelSource,
+  given: Readonly<Record<string, HostValue>>,
+  options: RunOptions,
+) {
+  const compiled = await compile(kernel, { ...options, target: options.target ?? 'cpu:native', emit: ['so'] });
+  const bound = await withDisplayLocations(kernel.folder, () => bindArguments(compiled.kernel, given));
+  const threads = options.threads ?? hostProcessor().threads;
+  const { job, names } = cpuJob(compiled.kernel, compiled.plan, artifact(compiled, 'so'), bound, threads);
+  return { compiled, bound, names, job: options.tools ? { ...job, tools: options.tools } : job };
+}
+
 /** Compiles and runs a kernel from IR on this machine's CPU. */
 export async function runSource(
   kernel: AnyKernel | KernelSource,
   given: Readonly<Record<string, HostValue>>,
   options: RunOptions = {},
 ): Promise<RunReport> {
-  const target = options.target ?? 'cpu:native';
-  const compiled = await compile(kernel, { ...options, target, emit: ['so'] });
-  const bound = await withDisplayLocations(kernel.folder, () => bindArguments(compiled.kernel, given));
-  const { job, names } = cpuJob(
-    compiled.kernel,
-    compiled.plan,
-    artifact(compiled, 'so'),
-    bound,
-    options.threads ?? hostProcessor().threads,
-  );
-  const withTools = options.tools ? { ...job, tools: options.tools } : job;
-  const { outputs, nanoseconds } = await runCpu(withTools, options);
+  const { compiled, bound, names, job } = await prepare(kernel, given, options);
+  const { outputs, nanoseconds } = await runCpu(job, options);
   const arrays = new Map(bound.arrays);
   for (const [i, bytes] of outputs) {
     const { dtype, shape } = bound.arrays.get(names[i]!)!;
@@ -168,14 +171,6 @@ export async function withTimedRun<T>(
   options: RunOptions,
   work: (time: (count: number) => Promise<number[]>) => Promise<T>,
 ): Promise<T> {
-  const compiled = await compile(kernel, { ...options, target: options.target ?? 'cpu:native', emit: ['so'] });
-  const bound = bindArguments(compiled.kernel, given);
-  const { job } = cpuJob(
-    compiled.kernel,
-    compiled.plan,
-    artifact(compiled, 'so'),
-    bound,
-    options.threads ?? hostProcessor().threads,
-  );
-  return withCpuSession(job, (session) => work((count) => session.time(count)));
+  const { job } = await prepare(kernel, given, options);
+  return withCpuSession(job, (session) => work((count) => session.time(count)), options);
 }
