@@ -20,7 +20,7 @@ type Carried = Tile<any, any>;
 /** One tile, or several by name. */
 export type Carry = Carried | { readonly [name: string]: Carried };
 
-interface NamedTile {
+export interface NamedTile {
   readonly name: string;
   readonly tile: AnyTile;
 }
@@ -31,7 +31,7 @@ function checkSync(what: string, result: unknown): void {
 }
 
 /** The tiles of a carry, in order. */
-function tilesOf(carry: unknown): NamedTile[] {
+export function tilesOf(carry: unknown): NamedTile[] {
   if (carry instanceof Tile) return [{ name: 'value', tile: carry }];
   if (!isRecord(carry)) return refuse('what is carried is a tile or a record of tiles', carry, helpFor(carry));
   return Object.entries(carry).map(([name, x]) => ({
@@ -43,14 +43,14 @@ function tilesOf(carry: unknown): NamedTile[] {
 const helpFor = (x: unknown): DiagnosticContext =>
   typeof x === 'number' ? { help: `a number has no dtype of its own: full(f32, [], ${x})` } : {};
 
-function rebuild<C extends Carry>(like: C, values: readonly TracedValue[]): C {
+export function rebuild<C extends Carry>(like: C, values: readonly TracedValue[]): C {
   const tiles = values.map((v) => traced(v));
   if (like instanceof Tile) return tiles[0]!;
   return Object.fromEntries(Object.keys(like).map((name, i) => [name, tiles[i]!])) as unknown as C;
 }
 
 /** Checks that `next` has the names and types of what was carried; gives its tiles in that order. */
-function match(expected: readonly NamedTile[], next: unknown, what: string): AnyTile[] {
+export function match(expected: readonly NamedTile[], next: unknown, what: string): AnyTile[] {
   checkSync(what, next);
   const wrong = (message: string): never => mistake((c) => frontendCodes.returnsValue({ what: message }, c));
   if (typeof next !== 'object' || next === null)
@@ -88,7 +88,7 @@ function bound(trace: Trace, loc: Loc, what: string, x: unknown): never {
   return trace.use(trace.emit('constant', {}, { value }, { types: [indexType], loc })[0]!) as never;
 }
 
-const useAll = (tiles: readonly AnyTile[]): never[] => tiles.map((t) => useTile(t));
+export const useAll = (tiles: readonly AnyTile[]): never[] => tiles.map((t) => useTile(t));
 
 const argumentsOf = (carried: readonly NamedTile[]) =>
   carried.map(({ name, tile }) => ({ type: tile.type, hint: name }));

@@ -3,12 +3,13 @@
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import type { DiagnosticContext } from '../diagnostics/diagnostic.js';
 import { type Loc, unknownLoc } from '../diagnostics/location.js';
-import { type Bool, type DType, type I32, i32 } from '../ir/dtypes.js';
-import type { ReduceKind } from '../ir/ops/contraction.js';
+import { type Bool, bool, type DType, f32, f64, type I32, i32, isFloat } from '../ir/dtypes.js';
+import type { ScanKind } from '../ir/ops/combine.js';
+import { type ReduceKind, reducedDType } from '../ir/ops/contraction.js';
 import type { OpName } from '../ir/ops/index.js';
 import { maxRank, printType, sameShape, type TileType, tileType } from '../ir/types.js';
 import { mistake, noteAt } from './errors.js';
-import { checkOptions, describe, Handle, isDType, refuse } from './handle.js';
+import { checkFlag, checkOptions, describe, Handle, isDType, refuse } from './handle.js';
 import { constantValue } from './number.js';
 import type { Axis, Dims, Max, Pred, Rank, RankOf, Succ } from './rank.js';
 import { userLoc } from './site.js';
@@ -30,6 +31,26 @@ export type Other<D extends DType, Q extends Rank> = number | Tile<D, Q>;
 
 /** dtype of a sum: integers and bool widen to at least i32. */
 type Summed<D extends DType> = D extends DType<string, 'float'> | DType<'i64' | 'u64' | 'u32'> ? D : I32;
+
+export interface ReduceOptions {
+  /** Whether the reduced axis stays, with extent 1. */
+  readonly keepDims?: true;
+}
+export interface SumOptions extends ReduceOptions {
+  /** What is summed in and given, in place of the dtype that the input's asks for. */
+  readonly dtype?: DType;
+}
+export interface ScanOptions {
+  /** From the last element to the first. */
+  readonly reverse?: boolean;
+}
+export interface CumulativeOptions extends ScanOptions {
+  readonly dtype?: DType;
+}
+
+type SummedTo<D extends DType, O> = O extends { readonly dtype: infer E extends DType } ? E : Summed<D>;
+/** Rank of what a reduction gives. */
+type Kept<R extends Rank, O> = O extends { readonly keepDims: true } ? R : Pred<R>;
 
 /** Any tile, whatever TypeScript knows of it. */
 export interface AnyTile extends Handle {
@@ -234,42 +255,65 @@ export class Tile<D extends DType = DType, R extends Rank = Rank> extends Handle
     return traced(trace.emit('cast', { input: useTile(this) }, { saturate: options.saturate }, { types })[0]!);
   }
 
-  /** Sum along an axis, which goes (or stays with extent 1). Integers give i32 at least. */
-  sum(axis: Axis<R>): Tile<Summed<D>, Pred<R>>;
-  sum(axis: Axis<R>, options: { readonly keepDims: true }): Tile<Summed<D>, R>;
-  sum(axis: number, options?: { readonly keepDims: true }): never {
-    return reduce('sum', this, axis, options);
+  /**
+   * Sum along an axis, which goes (or stays with extent 1: `keepDims`). Integers and bool give i32 at least; f16, bf16 and
+   * fp8 are summed in f32 and rounded once. `dtype` is what is summed in and given instead.
+   */
+  sum<const O extends SumOptions = {}>(axis: Axis<R>, options?: O): Tile<SummedTo<D, O>, Kept<R, O>> {
+    return sumLike('sum', this, axis, options);
   }
-  prod(axis: Axis<R>): Tile<Summed<D>, Pred<R>>;
-  prod(axis: Axis<R>, options: { readonly keepDims: true }): Tile<Summed<D>, R>;
-  prod(axis: number, options?: { readonly keepDims: true }): never {
-    return reduce('prod', this, axis, options);
+  /** Product along an axis; dtypes as for `sum`. */
+  prod<const O extends SumOptions = {}>(axis: Axis<R>, options?: O): Tile<SummedTo<D, O>, Kept<R, O>> {
+    return sumLike('prod', this, axis, options);
   }
   /** Largest along an axis; NaN wins. */
-  max(axis: Axis<R>): Tile<D, Pred<R>>;
-  max(axis: Axis<R>, options: { readonly keepDims: true }): Tile<D, R>;
-  max(axis: number, options?: { readonly keepDims: true }): never {
+  max<const O extends ReduceOptions = {}>(axis: Axis<R>, options?: O): Tile<D, Kept<R, O>> {
     return reduce('max', this, axis, options);
   }
   /** Smallest along an axis; NaN wins. */
-  min(axis: Axis<R>): Tile<D, Pred<R>>;
-  min(axis: Axis<R>, options: { readonly keepDims: true }): Tile<D, R>;
-  min(axis: number, options?: { readonly keepDims: true }): never {
+  min<const O extends ReduceOptions = {}>(axis: Axis<R>, options?: O): Tile<D, Kept<R, O>> {
     return reduce('min', this, axis, options);
   }
+  /** Largest along an axis, NaN left out; -Infinity where there is nothing else. */
+  maxNum<const O extends ReduceOptions = {}>(axis: Axis<R>, options?: O): Tile<D, Kept<R, O>> {
+    return reduce('max_num', this, axis, options);
+  }
+  /** Smallest along an axis, NaN left out; Infinity where there is nothing else. */
+  minNum<const O extends ReduceOptions = {}>(axis: Axis<R>, options?: O): Tile<D, Kept<R, O>> {
+    return reduce('min_num', this, axis, options);
+  }
   /** Position of the largest along an axis: the first among equals, the first NaN. */
-  argmax(axis: Axis<R>): Tile<I32, Pred<R>> {
-    return reduce('argmax', this, axis);
+  argmax<const O extends ReduceOptions = {}>(axis: Axis<R>, options?: O): Tile<I32, Kept<R, O>> {
+    return reduce('argmax', this, axis, options);
   }
-  argmin(axis: Axis<R>): Tile<I32, Pred<R>> {
-    return reduce('argmin', this, axis);
+  /** Position of the smallest along an axis: the first among equals, the first NaN. */
+  argmin<const O extends ReduceOptions = {}>(axis: Axis<R>, options?: O): Tile<I32, Kept<R, O>> {
+    return reduce('argmin', this, axis, options);
   }
-  /** Whether any element along an axis is true. */
-  any(axis: Axis<R>): Tile<Bool, Pred<R>> {
-    return reduce('any', this, axis);
+  /** Whether any element of a bool tile along an axis is true. */
+  any<const O extends ReduceOptions = {}>(axis: Axis<R>, options?: O): Tile<Bool, Kept<R, O>> {
+    return reduce('any', this, axis, options);
   }
-  all(axis: Axis<R>): Tile<Bool, Pred<R>> {
-    return reduce('all', this, axis);
+  /** Whether all elements of a bool tile along an axis are true. */
+  all<const O extends ReduceOptions = {}>(axis: Axis<R>, options?: O): Tile<Bool, Kept<R, O>> {
+    return reduce('all', this, axis, options);
+  }
+
+  /** Running sum along an axis, the element itself included; dtypes and accumulation as for `sum`. */
+  cumsum<const O extends CumulativeOptions = {}>(axis: Axis<R>, options?: O): Tile<SummedTo<D, O>, R> {
+    return cumulative('sum', this, axis, options);
+  }
+  /** Running product along an axis. */
+  cumprod<const O extends CumulativeOptions = {}>(axis: Axis<R>, options?: O): Tile<SummedTo<D, O>, R> {
+    return cumulative('prod', this, axis, options);
+  }
+  /** Running maximum along an axis; from a NaN on it is NaN. */
+  cummax(axis: Axis<R>, options?: ScanOptions): Tile<D, R> {
+    return cumulative('max', this, axis, options);
+  }
+  /** Running minimum along an axis; from a NaN on it is NaN. */
+  cummin(axis: Axis<R>, options?: ScanOptions): Tile<D, R> {
+    return cumulative('min', this, axis, options);
   }
 
   /** Inserts an axis of extent 1. */
@@ -438,14 +482,50 @@ export function checkAxis(axis: unknown, rank: number, of: string): number {
   return axis as number;
 }
 
-function reduce(kind: ReduceKind, t: AnyTile, axis: number, options: { readonly keepDims?: true } = {}): never {
+function reduce(kind: ReduceKind, t: AnyTile, axis: number, options: ReduceOptions = {}): never {
   const trace = needTrace(`'${kind}'`);
   checkAxis(axis, t.type.shape.length, t.label);
   checkOptions(kind, ['keepDims'], options);
+  checkFlag('keepDims', options.keepDims);
   const result: AnyTile = traced(trace.emit('reduce', { input: useTile(t) }, { kind, axis })[0]!);
   if (!options.keepDims) return result as never;
   return reshaped(
     result,
     t.type.shape.map((n, i) => (i === axis ? 1 : n)),
   );
+}
+
+/** A sum or product in a dtype of the user's: one that is wider is taken on before, one that is narrower after. */
+function sumLike(kind: 'sum' | 'prod', t: AnyTile, axis: number, options: SumOptions = {}): never {
+  needTrace(`'${kind}'`);
+  checkOptions(kind, ['keepDims', 'dtype'], options);
+  const { dtype, ...rest } = options;
+  return inDType(kind, t, dtype, (x) => reduce(kind, x, axis, rest));
+}
+
+function inDType(kind: 'sum' | 'prod', t: AnyTile, dtype: DType | undefined, apply: (x: AnyTile) => AnyTile): never {
+  if (dtype === undefined) return apply(t) as never;
+  checkDType(`the dtype of '${kind}' is a dtype`, dtype);
+  const result = apply((t as Tile).to(summedIn(t.dtype, reducedDType(kind, t.dtype), dtype)) as unknown as Tile);
+  return (result as Tile).to(dtype) as never;
+}
+
+/** Wide enough for both the input and the result: a narrow float is rounded to once, at the end. */
+function summedIn(input: DType, usual: DType, wanted: DType): DType {
+  if (wanted === usual) return input;
+  if (!isFloat(wanted)) return isFloat(usual) || wanted.bits > usual.bits ? wanted : input;
+  return wanted === f64 || input === f64 ? f64 : f32;
+}
+
+function cumulative(kind: ScanKind, t: AnyTile, axis: number, options: CumulativeOptions = {}): never {
+  const what = `cum${kind}`;
+  const trace = needTrace(`'${what}'`);
+  checkAxis(axis, t.type.shape.length, t.label);
+  const sums = kind === 'sum' || kind === 'prod';
+  checkOptions(what, sums ? ['reverse', 'dtype'] : ['reverse'], options);
+  checkFlag('reverse', options.reverse);
+  const attrs = { kind, axis, ...(options.reverse ? { reverse: true } : {}) };
+  const numbers = t.dtype === bool && sums ? ((t as Tile).to(i32) as unknown as Tile) : t;
+  const apply = (x: AnyTile): AnyTile => traced(trace.emit('scan', { input: useTile(x) }, attrs)[0]!);
+  return sums ? inDType(kind, numbers, options.dtype, apply) : (apply(numbers) as never);
 }

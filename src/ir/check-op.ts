@@ -67,4 +67,14 @@ export function checkOp(op: GenericOp, sink: (diagnostic: Diagnostic) => void, l
     report(`'${op.name}' gives ${definition.results.stated} results, got ${types.length}`);
   }
   if (!failed) definition.verify?.(op as never, report);
+  if (definition.combines) for (const inner of op.regions) for (const o of inner.ops) checkCombined(op, o, sink);
+}
+
+/** Back ends turn the body of a reduction or scan into a few instructions on registers; nothing else can stand there. */
+function checkCombined(op: GenericOp, inner: GenericOp, sink: (diagnostic: Diagnostic) => void): void {
+  const { elementwise, terminator } = definitionOf(inner);
+  const scalars = inner.results.every((r) => r.type.kind === 'tile' && r.type.shape.length === 0);
+  if (terminator || (elementwise && scalars)) return;
+  const message = `the body of '${op.name}' holds elementwise ops on scalars only, got '${inner.name}'`;
+  sink(irCodes.invalidOp({ message }, { loc: inner.loc }));
 }

@@ -130,6 +130,8 @@ export interface OpDefinition<N extends string = string, O extends OperandSpecs 
   readonly commutative: boolean;
   /** Ends a region. */
   readonly terminator: boolean;
+  /** Its one region combines scalars, two of each input: it holds elementwise ops only. */
+  readonly combines: boolean;
   readonly ragged: RaggedRule<NoInfer<O>, NoInfer<A>>;
   /** Whether the op may remain in `lowered.kir`, which is what back ends take. */
   readonly lowered: boolean;
@@ -149,6 +151,7 @@ type Defaults =
   | 'elementwise'
   | 'commutative'
   | 'terminator'
+  | 'combines'
   | 'ragged'
   | 'lowered';
 
@@ -168,6 +171,7 @@ export function defineOp<const N extends string, O extends OperandSpecs = {}, A 
     elementwise: false,
     commutative: false,
     terminator: false,
+    combines: false,
     ragged: notRagged as RaggedRule<O, A>,
     lowered: true,
     ...definition,

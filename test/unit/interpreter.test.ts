@@ -521,7 +521,14 @@ describe('threads', () => {
         new Thread(
           launch!.body,
           params as never,
-          { dims: new Map(), ids: new Map([['i', i]]), grid: new Map([['i', 2]]), outOfBounds: never, badStep: never },
+          {
+            dims: new Map(),
+            ids: new Map([['i', i]]),
+            grid: new Map([['i', 2]]),
+            outOfBounds: never,
+            badStep: never,
+            emptyReduction: never,
+          },
           new RaggedAnalysis(launch!),
         ),
     );

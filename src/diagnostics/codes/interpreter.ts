@@ -31,4 +31,11 @@ export const interpreterCodes = {
     'The step of a counted loop must be at least 1.',
     ({ step, program }) => `loop step is ${step} in program ${program}; it must be at least 1`,
   ),
+  emptyReduction: defineCode<{ op: string; program: string }>(
+    'TW5004',
+    'error',
+    'a reduction of nothing that has no value',
+    'The position of the largest of no elements, or no elements combined by a function, has no value. A block lies wholly beyond its array along the reduced axis.',
+    ({ op, program }) => `'${op}' of no elements in program ${program}`,
+  ),
 } as const;

@@ -13,6 +13,7 @@ import type { TileValue } from '../tile-value.js';
 import type { TileType } from '../types.js';
 import type { GenericOp, Region, Value } from '../value.js';
 import { operandsOf } from '../walk.js';
+import { combineTiles } from './combine.js';
 import {
   atomicElements,
   type BlockAccess,
@@ -35,6 +36,7 @@ export interface ProgramContext {
   /** Ends the run with a report. */
   readonly outOfBounds: (op: GenericOp, buffer: string, axis: number, index: number, extent: number) => never;
   readonly badStep: (op: GenericOp, step: number) => never;
+  readonly emptyReduction: (op: GenericOp, name: string) => never;
 }
 
 interface Frame {
@@ -92,7 +94,7 @@ export class Thread {
 
   private perform(op: GenericOp): void {
     const definition = definitionOf(op);
-    if (definition.evaluate) this.evaluate(op, definition);
+    if (definition.evaluate || definition.combines) this.evaluate(op, definition);
     else this.execute(op as OpOf);
   }
 
@@ -135,11 +137,11 @@ export class Thread {
 
   private evaluate(op: GenericOp, definition: OpDefinition): void {
     const inputs = operandsOf(op).map((v) => this.tile(v));
-    const outputs = definition.evaluate!(
-      inputs,
-      op.attrs as never,
-      op.results.map((r) => r.type as TileType),
-    );
+    this.checkNotEmpty(op, inputs);
+    const types = op.results.map((r) => r.type as TileType);
+    const outputs = definition.combines
+      ? combineTiles(op as OpOf<'reduce_with' | 'scan_with'>, inputs, (v) => this.tile(v))
+      : definition.evaluate!(inputs, op.attrs as never, types);
     if (inputs.some((x) => x.valid)) {
       const extents = definition.ragged(op as never, this.ragged);
       this.bind(
@@ -147,6 +149,16 @@ export class Thread {
         outputs.map((y, i) => withExtents(y, extents[i]!)),
       );
     } else this.bind(op.results, outputs);
+  }
+
+  /** Refuses a reduction of nothing that has no identity to give. */
+  private checkNotEmpty(op: GenericOp, inputs: readonly TileValue[]): void {
+    const name = isOp(op, 'reduce') ? op.attrs.kind : op.name;
+    if (name !== 'argmax' && name !== 'argmin' && name !== 'reduce_with') return;
+    const { axis } = op.attrs as { axis: number };
+    const isEmpty = (valid: readonly number[]): boolean =>
+      valid[axis] === 0 && valid.every((n, i) => i === axis || n > 0);
+    if (inputs.some(({ valid }) => valid && isEmpty(valid))) this.context.emptyReduction(op, name);
   }
 
   private readonly ragged: RaggedContext<number> = {

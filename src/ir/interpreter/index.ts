@@ -1,7 +1,7 @@
 /** Runs a kernel by the reference meaning of its ops. */
 
 import { interpreterCodes } from '../../diagnostics/codes/interpreter.js';
-import { CompileError } from '../../diagnostics/diagnostic.js';
+import { CompileError, type Diagnostic } from '../../diagnostics/diagnostic.js';
 import type { Loc } from '../../diagnostics/location.js';
 import { RaggedAnalysis } from '../analyses/ragged.js';
 import type { Kernel, Launch } from '../kernel.js';
@@ -85,6 +85,13 @@ function runLaunch(
         stop(op.loc, (context) =>
           interpreterCodes.outOfBounds({ access: op.name, ref, axis, index, extent, program: shown }, context),
         ),
+      emptyReduction: (op, name) =>
+        stop(op.loc, (context) =>
+          interpreterCodes.emptyReduction(
+            { op: name, program: shown },
+            { ...context, help: 'make the tile full with .pad(value), or skip such blocks with when()' },
+          ),
+        ),
       badStep: (op, step) => stop(op.loc, (context) => interpreterCodes.badStep({ step, program: shown }, context)),
     };
     const thread = new Thread(launch.body, params, context, ragged);
@@ -95,7 +102,7 @@ function runLaunch(
   }
 }
 
-function fail(make: (context: { loc: Loc }) => ReturnType<(typeof interpreterCodes)['badStep']>, loc: Loc): never {
+function fail(make: (context: { loc: Loc }) => Diagnostic, loc: Loc): never {
   throw new CompileError([make({ loc })]);
 }
 

@@ -79,6 +79,29 @@ const wideSteps: Partial<Record<ReduceKind, (acc: bigint, x: bigint) => bigint>>
   min: (a, x) => (a < x ? a : x),
 };
 
+/**
+ * How a reduction goes on: the value it starts from and one step. Sums and products of narrow floats accumulate in f32;
+ * those of integers wrap as they go, or a double would lose low bits. bigints for 64-bit integers, numbers else.
+ */
+export function accumulation(
+  kind: Exclude<ReduceKind, 'argmax' | 'argmin'>,
+  dtype: DType,
+): { readonly start: number; readonly step: Step } {
+  const start = reduceIdentity(kind, dtype) as number;
+  if (isWide(dtype)) {
+    const step = wideSteps[kind]!;
+    const wrap = dtype.signed ? BigInt.asIntN : BigInt.asUintN;
+    return { start, step: ((a: bigint, x: bigint) => wrap(64, step(a, x))) as never };
+  }
+  const step = steps[kind];
+  if (kind === 'sum' || kind === 'prod') {
+    if (isFloat(dtype)) return { start, step: dtype === f64 ? step : (a, x) => Math.fround(step(a, x)) };
+    const settle = reducedDType(kind, dtype) === u32 ? (x: number) => x >>> 0 : (x: number) => x | 0;
+    return { start, step: kind === 'prod' ? (a, x) => settle(Math.imul(a, x)) : (a, x) => settle(a + x) };
+  }
+  return { start, step };
+}
+
 /** Reduces elements `start, start + stride, …` (`count` of them) to one. */
 function reduceLine(
   kind: ReduceKind,
@@ -89,25 +112,9 @@ function reduceLine(
   count: number,
 ): number | bigint {
   if (kind === 'argmax' || kind === 'argmin') return bestPosition(kind, from, start, stride, count);
-  if (isWide(dtype)) {
-    const step = wideSteps[kind]!;
-    let acc = reduceIdentity(kind, dtype) as bigint;
-    for (let i = 0, at = start; i < count; i++, at += stride) acc = step(acc, from[at] as bigint);
-    return acc;
-  }
-  const step = steps[kind];
-  // Sums of narrow floats accumulate in f32; products of integers must wrap as they go, or the double loses low bits.
-  const settle =
-    dtype === f64 ? undefined : isFloat(dtype) ? Math.fround : kind === 'prod' ? (x: number) => x | 0 : undefined;
-  let acc = reduceIdentity(kind, dtype) as number;
-  if (kind === 'prod' && !isFloat(dtype)) {
-    for (let i = 0, at = start; i < count; i++, at += stride) acc = Math.imul(acc, from[at] as number);
-    return acc;
-  }
-  for (let i = 0, at = start; i < count; i++, at += stride) {
-    acc = step(acc, from[at] as number);
-    if (settle) acc = settle(acc);
-  }
+  const { start: identity, step } = accumulation(kind, dtype);
+  let acc = identity;
+  for (let i = 0, at = start; i < count; i++, at += stride) acc = step(acc, from[at] as number);
   return acc;
 }
 

@@ -5,7 +5,7 @@ import { defineOp, one, type Report, types, variadic } from '../define-op.js';
 import { indexType, printType, sameType, type Type } from '../types.js';
 import type { Region, Value } from '../value.js';
 
-function verifyTypes(what: string, expected: readonly Type[], got: readonly Value[], report: Report): void {
+export function verifyTypes(what: string, expected: readonly Type[], got: readonly Value[], report: Report): void {
   if (expected.length !== got.length) return report(`${what}: expected ${expected.length} values, got ${got.length}`);
   expected.forEach((type, i) => {
     const value = got[i]!;
@@ -22,7 +22,7 @@ export function terminatorValues(region: Region): readonly Value[] {
   return values;
 }
 
-function verifyEnd(what: string, region: Region, terminator: 'yield' | 'condition', report: Report): boolean {
+export function verifyEnd(what: string, region: Region, terminator: 'yield' | 'condition', report: Report): boolean {
   if (region.ops.at(-1)?.name === terminator) return true;
   report(`${what} must end with '${terminator}'`);
   return false;

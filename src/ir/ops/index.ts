@@ -5,13 +5,21 @@ import type { Loc } from '../../diagnostics/location.js';
 import type { AttrsOf } from '../attributes.js';
 import type { OpDefinition, OperandsOf } from '../define-op.js';
 import type { GenericOp, Region, Value } from '../value.js';
+import { combineOps } from './combine.js';
 import { contractionOps } from './contraction.js';
 import { controlOps } from './control.js';
 import { elementwiseOps } from './elementwise.js';
 import { memoryOps } from './memory.js';
 import { shapeOps } from './shape.js';
 
-export const opTable = [...shapeOps, ...elementwiseOps, ...contractionOps, ...memoryOps, ...controlOps] as const;
+export const opTable = [
+  ...shapeOps,
+  ...elementwiseOps,
+  ...contractionOps,
+  ...combineOps,
+  ...memoryOps,
+  ...controlOps,
+] as const;
 
 type Definition = (typeof opTable)[number];
 export type OpName = Definition['name'];
@@ -51,4 +59,4 @@ export function isOp<N extends OpName>(op: GenericOp | undefined, name: N): op i
 }
 
 /** Without effects and regions: may be folded, merged, moved and dropped. */
-export const isPure = (op: GenericOp): boolean => definitionOf(op).effects.length === 0;
+export const isPure = (op: GenericOp): boolean => definitionOf(op).effects.length === 0 && op.regions.length === 0;

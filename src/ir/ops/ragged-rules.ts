@@ -71,6 +71,29 @@ export const raggedReduce: RaggedRule<unknown, unknown> = (op, context) => {
   return [extents.filter((_, i) => i !== axis)];
 };
 
+/** Every element stays where it is, and no extent of the input is lost. */
+export const raggedScan: RaggedRule<unknown, unknown> = (op, context) => [
+  context.extentsOf((op.operands as { input: Value }).input),
+];
+
+/** All inputs of a combination are valid as far as each of them is. */
+const meetInputs = <E>(op: { readonly operands: unknown }, context: RaggedContext<E>): ValidExtents<E> =>
+  meetAll(
+    context,
+    (op.operands as { inputs: readonly Value[] }).inputs.map((v) => context.extentsOf(v)),
+  );
+
+export const raggedCombined: RaggedRule<unknown, unknown> = (op, context) => {
+  const extents = meetInputs(op, context);
+  return op.results.map(() => extents);
+};
+
+export const raggedReduceCombined: RaggedRule<unknown, unknown> = (op, context) => {
+  const { axis } = op.attrs as { axis: number };
+  const extents = meetInputs(op, context).filter((_, i) => i !== axis);
+  return op.results.map(() => extents);
+};
+
 /** Rows of `a` and columns of `b` (and the batch axes of both) keep their extents; the contracted axis is neutralised on both sides. */
 export const raggedDot: RaggedRule<unknown, unknown> = (op, context) => {
   const { a, b, acc } = op.operands as { a: Value; b: Value; acc?: Value };

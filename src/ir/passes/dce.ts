@@ -29,7 +29,8 @@ class Liveness {
       op.results.forEach((r, index) => this.makers.set(r, { op, index }));
       for (const region of op.regions) {
         if (isOp(op, 'for')) this.makers.set(region.args[0]!, { op, index: -1 });
-        carriedArgs(op, region).forEach((arg, index) => this.makers.set(arg, { op, index }));
+        if (!definitionOf(op).combines)
+          carriedArgs(op, region).forEach((arg, index) => this.makers.set(arg, { op, index }));
         for (const inner of region.ops) this.owners.set(inner, op);
       }
       if (mustStay(op)) acting.push(op);
@@ -39,7 +40,7 @@ class Liveness {
       const made = this.makers.get(v);
       if (!made) continue;
       this.keep(made.op);
-      if (made.op.regions.length > 0) this.keepCarried(made.op, made.index);
+      if (made.op.regions.length > 0 && !definitionOf(made.op).combines) this.keepCarried(made.op, made.index);
     }
   }
 
@@ -55,7 +56,14 @@ class Liveness {
       const { init, ...control } = next.operands as { init?: readonly Value[] };
       for (const v of operandsOf(next.regions.length > 0 ? { ...next, operands: control } : next)) this.use(v);
       if (isOp(next, 'while')) for (const v of operandsOf(next.regions[0]!.ops.at(-1)!)) this.use(v);
+      if (definitionOf(next).combines) this.keepCombined(next);
     }
+  }
+
+  /** The body of a reduction or scan needs all that it gives, whichever results are used. */
+  private keepCombined(op: GenericOp): void {
+    for (const v of [...op.results, ...op.regions[0]!.args]) this.values.add(v);
+    for (const v of terminatorValues(op.regions[0]!)) this.use(v);
   }
 
   /** One value that a loop carries or an `if` gives: all that it is from trip to trip. */

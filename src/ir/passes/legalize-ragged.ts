@@ -1,16 +1,19 @@
 /** Makes raggedness explicit, so that back ends need not know of it: masks where elements beyond an extent would count. */
 
 import { CompileError } from '../../diagnostics/diagnostic.js';
+import { fusedLoc } from '../../diagnostics/location.js';
 import { type Extents, RaggedAnalysis } from '../analyses/ragged.js';
 import type { ScalarConstant } from '../attributes.js';
+import { createOp, RegionBuilder } from '../builder.js';
 import { bool, isWide } from '../dtypes.js';
 import type { Kernel } from '../kernel.js';
 import { reduceIdentity } from '../ops/contraction.js';
+import { terminatorValues } from '../ops/control.js';
 import { isOp, type OpOf } from '../ops/index.js';
 import type { Pass } from '../pass.js';
 import { mapBodies, Rewriter } from '../rewrite.js';
 import { indexType, type TileType, tileType } from '../types.js';
-import type { GenericOp, Region, Value } from '../value.js';
+import { type GenericOp, type Region, type Value, value } from '../value.js';
 
 const typeOf = (v: Value): TileType => v.type as TileType;
 
@@ -93,6 +96,8 @@ function legalizeBody(body: Region, ragged: RaggedAnalysis): Region {
 function legalize(op: GenericOp, rewriter: Rewriter, ragged: RaggedAnalysis): void {
   const masks = new Masks(rewriter, op, ragged);
   if (isOp(op, 'reduce')) return reduce(op, rewriter, ragged, masks);
+  if (isOp(op, 'scan')) return scan(op, rewriter, ragged, masks);
+  if (isOp(op, 'reduce_with') || isOp(op, 'scan_with')) return combine(op, rewriter, masks);
   if (isOp(op, 'dot')) return dot(op, rewriter, ragged, masks);
   if (isOp(op, 'load')) return load(op, rewriter, ragged, masks);
   if (isOp(op, 'store')) return store(op, rewriter, ragged, masks);
@@ -110,6 +115,49 @@ function reduce(op: OpOf<'reduce'>, rewriter: Rewriter, ragged: RaggedAnalysis, 
   const { kind } = op.attrs;
   const fill = reduceIdentity(kind === 'argmax' ? 'max' : kind === 'argmin' ? 'min' : kind, dtype)!;
   rewriter.keep(op, { operands: { input: masks.neutralise(input, extents, fill) } });
+}
+
+/** From the first element on what lies beyond comes last, and counts for nothing that is valid; from the last on it comes first. */
+function scan(op: OpOf<'scan'>, rewriter: Rewriter, ragged: RaggedAnalysis, masks: Masks): void {
+  const { input } = op.operands;
+  const { axis, kind, reverse } = op.attrs;
+  const extents = onAxis(ragged.of(input), axis);
+  if (!reverse || extents[axis] === undefined) return void rewriter.keep(op);
+  const fill = reduceIdentity(kind, typeOf(input).dtype)!;
+  rewriter.keep(op, { operands: { input: masks.neutralise(input, extents, fill) } });
+}
+
+/** An operator of the user's has no known identity: which elements are valid is combined along with them. */
+function combine(op: OpOf<'reduce_with'> | OpOf<'scan_with'>, rewriter: Rewriter, masks: Masks): void {
+  const { inputs = [] } = op.operands;
+  const { axis } = op.attrs;
+  const { shape } = typeOf(inputs[0]!);
+  const extent = masks.common(inputs)[axis];
+  if (extent === undefined || (isOp(op, 'scan_with') && !op.attrs.reverse)) return void rewriter.keep(op);
+  const limits = shape.map((n, i) => (i === axis ? extent : masks.size(n)));
+  const valid = rewriter.emit('extent_mask', { extents: limits as never }, {}, op, { types: [tileType(bool, shape)] });
+  const operands = { inputs: [valid.results[0]!, ...inputs.map((x) => rewriter.mapped(x))] };
+  const regions = [whereValid(rewriter.region(op.regions[0]!), op)];
+  const made = rewriter.emit(op.name, operands as never, op.attrs as never, op, { regions });
+  rewriter.replace(op, made.results.slice(1));
+}
+
+/** A body that combines what is valid: of one valid side that side, of two what `body` makes of them. */
+function whereValid(body: Region, origin: GenericOp): Region {
+  const half = body.args.length / 2;
+  const [left, right] = [body.args.slice(0, half), body.args.slice(half)];
+  const [hasLeft, hasRight] = [value(tileType(bool)), value(tileType(bool))];
+  const loc = fusedLoc('legalize-ragged', [origin.loc]);
+  const inner = new RegionBuilder([hasLeft, ...left, hasRight, ...right]);
+  for (const op of body.ops.slice(0, -1)) inner.append(op);
+  const select = (condition: Value, on_true: Value, on_false: Value): Value =>
+    inner.emit('select', { condition, on_true, on_false } as never, {}, loc);
+  const either = inner.emit('or', { left: hasLeft, right: hasRight } as never, {}, loc);
+  const combined = terminatorValues(body).map((both, i) =>
+    select(hasRight, select(hasLeft, both, right[i]!), left[i]!),
+  );
+  inner.append(createOp('yield', { values: [either, ...combined] as never }, {}, loc));
+  return inner.finish();
 }
 
 /** Zero on both sides: a NaN beyond the extent of one operand must not meet a zero of the other. */

@@ -43,21 +43,14 @@ export function emitAtomic(tiles: Tiles, op: OpOf<'atomic_rmw'>, old: Buffer | u
   tiles.inNest(false, () => {
     const outer = tiles.nestDepth;
     tiles.nestDepth = e.depth;
-    const loops = (axes: readonly number[], index: readonly MlirValue[]): void => {
-      const [n, ...rest] = axes;
-      if (n !== undefined) {
-        e.count(n, 1, [], (i) => {
-          loops(rest, [...index, tiles.declareIndex(i)]);
-          return [];
-        });
-      } else if (!mask) element(index);
+    tiles.loops(shape, (index) => {
+      if (!mask) element(index);
       else
         e.if(tiles.lanesAt(mask, index, 1).value, [], () => {
           element(index);
           return [];
         });
-    };
-    loops(shape, []);
+    });
     tiles.nestDepth = outer;
   });
 }

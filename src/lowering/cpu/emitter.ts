@@ -53,6 +53,7 @@ const foldIndex: Readonly<
   Record<string, (a: bigint | undefined, b: bigint | undefined) => bigint | 'left' | 'right' | undefined>
 > = {
   addi: (a, b) => (a === 0n ? 'right' : b === 0n ? 'left' : a !== undefined && b !== undefined ? a + b : undefined),
+  subi: (a, b) => (b === 0n ? 'left' : a !== undefined && b !== undefined ? a - b : undefined),
   muli: (a, b) => {
     if (a === 0n || b === 0n) return 0n;
     return a === 1n ? 'right' : b === 1n ? 'left' : a !== undefined && b !== undefined ? a * b : undefined;
@@ -285,6 +286,10 @@ export class Emitter {
 
   addIndex(a: MlirValue, b: MlirValue): MlirValue {
     return this.index('addi', a, b, noSignedWrap);
+  }
+
+  subIndex(a: MlirValue, b: MlirValue): MlirValue {
+    return this.index('subi', a, b, noSignedWrap);
   }
 
   mulIndex(a: MlirValue, b: MlirValue): MlirValue {

@@ -7,10 +7,13 @@
 import type { ReduceKind } from '../../ir/ops/contraction.js';
 import type { OpOf } from '../../ir/ops/index.js';
 import type { Value } from '../../ir/value.js';
+import { operandsOf } from '../../ir/walk.js';
 import type { MlirValue } from '../mlir.js';
 import type { Buffer } from './arena.js';
+import { type CombineOp, emitCombine } from './combine.js';
 import type { Lanes } from './emitter.js';
 import { transposeRows } from './matrix.js';
+import { largestPower, pieces } from './pieces.js';
 import { type Accumulator, type Reducer, reducer } from './reduction.js';
 import { scatterLanes, storeLanes, storeScratch } from './storage.js';
 import { type Tiles, typeOf } from './tiles.js';
@@ -21,6 +24,7 @@ export type Sink =
   | { readonly kind: 'scatter'; readonly op: OpOf<'scatter'> }
   | { readonly kind: 'keep'; readonly value: Value; readonly buffer: Buffer }
   | { readonly kind: 'reduce'; readonly op: OpOf<'reduce'>; readonly buffer?: Buffer }
+  | { readonly kind: 'combine'; readonly op: CombineOp; readonly buffers: readonly Buffer[] }
   | { readonly kind: 'transpose'; readonly op: OpOf<'transpose'>; readonly buffer: Buffer };
 
 /** The value whose elements a sink visits. */
@@ -34,6 +38,8 @@ export function sinkInput(sink: Sink): Value {
     case 'reduce':
     case 'transpose':
       return sink.op.operands.input;
+    case 'combine':
+      return operandsOf(sink.op)[0]!;
   }
 }
 
@@ -100,38 +106,15 @@ export class NestEmitter {
       this.transpose(sink!);
       return [];
     }
+    if (sink!.kind === 'combine') {
+      emitCombine(this.tiles, sink!.op, sink!.buffers, this.chunk);
+      return [];
+    }
     let results: readonly Lanes[] = [];
-    this.outerLoops(shape.slice(0, -1), [], (index) => {
+    this.tiles.loops(shape.slice(0, -1), (index) => {
       results = this.row(sinks, shape.at(-1) ?? 1, index, shape.length);
     });
     return results;
-  }
-
-  private outerLoops(
-    shape: readonly number[],
-    index: readonly MlirValue[],
-    body: (index: readonly MlirValue[]) => void,
-  ): void {
-    if (shape.length === 0) return body(index);
-    this.tiles.e.count(shape[0]!, 1, [], (i) => {
-      this.outerLoops(shape.slice(1), [...index, this.tiles.declareIndex(i)], body);
-      return [];
-    });
-  }
-
-  /** Whole chunks of an axis in a loop, then what is left in pieces of powers of two. */
-  private pieces(
-    n: number,
-    chunk: number,
-  ): { readonly start: number; readonly width: number; readonly trips: number }[] {
-    const pieces = [];
-    let start = 0;
-    for (let width = Math.min(chunk, largestPower(n)); start < n; width = Math.min(width, largestPower(n - start))) {
-      const trips = Math.floor((n - start) / width);
-      pieces.push({ start, width, trips });
-      start += trips * width;
-    }
-    return pieces;
   }
 
   /** Runs `body` over an axis of `n` elements, carrying accumulators of the piece's width; none yet where there is one trip. */
@@ -143,7 +126,7 @@ export class NestEmitter {
     finish: (carried: readonly Lanes[]) => void,
   ): void {
     const { e } = this.tiles;
-    for (const piece of this.pieces(n, chunk)) {
+    for (const piece of pieces(n, chunk)) {
       const { width, trips } = piece;
       const init = start(width);
       const lanes = (values: readonly MlirValue[]): Lanes[] =>
@@ -211,7 +194,7 @@ export class NestEmitter {
 
   /** What a sink does with one piece of a row. */
   private visit(
-    sink: Exclude<Sink, { kind: 'reduce' | 'transpose' }>,
+    sink: Exclude<Sink, { kind: 'reduce' | 'transpose' | 'combine' }>,
     index: readonly MlirValue[],
     width: number,
   ): void {
@@ -243,10 +226,10 @@ export class NestEmitter {
     const rank = shape.length;
     const swap = permutation.every((axis, i) => axis === (i === rank - 2 ? rank - 1 : i === rank - 1 ? rank - 2 : i));
     if (swap)
-      return this.outerLoops(shape.slice(0, -2), [], (outer) =>
+      return tiles.loops(shape.slice(0, -2), (outer) =>
         this.transposeRect(input, buffer, outer, [0, shape[rank - 2]!], [0, shape[rank - 1]!]),
       );
-    this.outerLoops(shape, [], (index) => {
+    tiles.loops(shape, (index) => {
       const to = permutation.map((axis) => index[axis]!);
       storeScratch(tiles.e, tiles.lanesAt(input, index, 1), tiles.baseOf(buffer), tiles.flatIndex(buffer, to));
     });
@@ -295,7 +278,7 @@ export class NestEmitter {
     const { shape, dtype } = typeOf(input);
     const kept = shape.filter((_, i) => i !== axis);
     const reduce: Reducer = reducer(e, kind as ReduceKind, dtype);
-    this.outerLoops(kept.slice(0, -1), [], (outer) => {
+    tiles.loops(kept.slice(0, -1), (outer) => {
       this.alongAxis(
         kept.at(-1)!,
         this.chunk,
@@ -324,8 +307,6 @@ export class NestEmitter {
     });
   }
 }
-
-const largestPower = (n: number): number => 2 ** Math.floor(Math.log2(Math.max(1, n)));
 
 function split<T>(list: readonly T[], sizes: readonly number[]): T[][] {
   return sizes.map((n, i) => {

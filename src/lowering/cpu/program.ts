@@ -12,10 +12,12 @@ import type { MlirValue } from '../mlir.js';
 import type { Arena, Buffer } from './arena.js';
 import { cast, type ElementRule, elementRules, elemOf } from './arithmetic.js';
 import { emitAtomic } from './atomic.js';
+import type { CombineOp } from './combine.js';
 import type { Elem, Lanes } from './emitter.js';
 import { emitDot, panelWidth } from './matrix.js';
 import { isInnerReduction, type NestEmitter, type Sink, sinkInput, sinkShape } from './nest.js';
 import { cpuRules } from './rules.js';
+import { loadScratch } from './storage.js';
 import { type Place, type Tiles, typeOf } from './tiles.js';
 import { isElementwise, isUnitReshape, RegionUses } from './uses.js';
 import type { VectorUnit } from './vector-unit.js';
@@ -182,7 +184,7 @@ export class RegionLowering {
     for (const s of this.pending) {
       if (s.kind === 'keep') kept.add(s.value);
       else if (s.kind === 'reduce') reduced.add(s.op.results[0]!);
-      else if (s.kind !== 'transpose') written.add(s.op.operands.ref);
+      else if (s.kind === 'store' || s.kind === 'scatter') written.add(s.op.operands.ref);
     }
     // A kept tile is at hand at the same element only; any other way to it waits.
     const visit = (value: Value, sameElement: boolean): boolean => {
@@ -304,6 +306,25 @@ export class RegionLowering {
     this.add({ kind: 'reduce', op, ...(buffer ? { buffer } : {}) });
   }
 
+  combine(op: CombineOp): void {
+    const { tiles } = this.context;
+    const { e } = tiles;
+    const buffers = op.results.map((r) => this.allocate(tiles.elem(r), typeOf(r).shape));
+    this.emitAlone({ kind: 'combine', op, buffers });
+    op.results.forEach((r, i) => {
+      const buffer = buffers[i]!;
+      const isScalar = typeOf(r).shape.length === 0;
+      const scalar = (): Lanes => loadScratch(e, tiles.baseOf(buffer), e.i64(0), buffer.elem, 1);
+      tiles.set(r, isScalar ? { kind: 'scalar', lanes: scalar() } : { kind: 'buffer', buffer });
+    });
+  }
+
+  /** Emits a nest of one sink. */
+  private emitAlone(sink: Sink): void {
+    this.flush();
+    this.context.nests.emit([sink], this.extentsOf([sink]));
+  }
+
   dot(op: OpOf<'dot'>): void {
     const { tiles, unit } = this.context;
     const [result] = op.results;
@@ -415,9 +436,7 @@ export class RegionLowering {
   }
 
   private transposeInto(op: OpOf<'transpose'>, buffer: Buffer): void {
-    this.flush();
-    const sink: Sink = { kind: 'transpose', op, buffer };
-    this.context.nests.emit([sink], this.extentsOf([sink]));
+    this.emitAlone({ kind: 'transpose', op, buffer });
     this.context.tiles.set(op.results[0]!, { kind: 'buffer', buffer });
   }
 

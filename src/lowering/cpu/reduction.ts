@@ -22,7 +22,8 @@ export interface Reducer {
   readonly finish: (acc: Accumulator) => Lanes;
 }
 
-const combiners: Record<
+/** The arith op that combines two values of a class, and the reduction of a vector's lanes. */
+export const combiners: Record<
   Exclude<ReduceKind, 'argmax' | 'argmin'>,
   { float: string; signed: string; unsigned: string; lanes: (op: string) => string }
 > = {

@@ -119,6 +119,16 @@ export class Tiles {
     }
   }
 
+  /** A loop for each axis of `shape` around `body`. */
+  loops(shape: readonly number[], body: (index: readonly MlirValue[]) => void, outer: readonly MlirValue[] = []): void {
+    const [n, ...rest] = shape;
+    if (n === undefined) return body(outer);
+    this.e.count(n, 1, [], (i) => {
+      this.loops(rest, body, [...outer, this.declareIndex(i)]);
+      return [];
+    });
+  }
+
   get extentsAreFull(): boolean {
     return this.full;
   }
