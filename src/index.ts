@@ -30,6 +30,7 @@ export {
   type Program,
   sequence,
 } from './frontend/program.js';
+export { type Counter, random, type Seed } from './frontend/random.js';
 export type { Axis, Dims, Max, Rank } from './frontend/rank.js';
 export { all, atomic, ds, type Extent, gather, Ref, type Slice, scatter } from './frontend/ref.js';
 export { type ArraySpec, array, element, grid, type ScalarSpec, scalar, squeezed } from './frontend/spec.js';

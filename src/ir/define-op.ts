@@ -1,7 +1,7 @@
 /** How one op of the table is defined. Builder, printer, parser, verifier, interpreter, folder and docs all read this. */
 
 import type { AttrSpecs, AttrsOf } from './attributes.js';
-import { bool, type DType, isFloat, isInt } from './dtypes.js';
+import { bool, type DType, isFloat, isInt, u32 } from './dtypes.js';
 import type { TileValue } from './tile-value.js';
 import { indexType, type MemorySpace, type RefType, sameType, type TileType, type Type } from './types.js';
 import type { Region, Value } from './value.js';
@@ -51,6 +51,7 @@ export const types = {
   numeric: tileOf('a tile of numbers', (d) => d !== bool),
   float: tileOf('a tile of floats', isFloat),
   int: tileOf('a tile of integers', isInt),
+  u32: tileOf('a tile of u32', (d) => d === u32),
   bits: tileOf('a tile of integers or bool', (d) => !isFloat(d)),
   bool: tileOf('a tile of bool', (d) => d === bool),
   scalar: constraint<TileType>('a scalar', (t) => t.kind === 'tile' && t.shape.length === 0),

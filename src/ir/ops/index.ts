@@ -10,6 +10,7 @@ import { contractionOps } from './contraction.js';
 import { controlOps } from './control.js';
 import { elementwiseOps } from './elementwise.js';
 import { memoryOps } from './memory.js';
+import { randomOps } from './random.js';
 import { shapeOps } from './shape.js';
 
 export const opTable = [
@@ -17,6 +18,7 @@ export const opTable = [
   ...elementwiseOps,
   ...contractionOps,
   ...combineOps,
+  ...randomOps,
   ...memoryOps,
   ...controlOps,
 ] as const;

@@ -5,6 +5,7 @@ import type { GenericOp } from '../../ir/value.js';
 import { unsupportedOp } from '../rule-table.js';
 import { type Elem, type Emitter, isFloatElem, type Lanes } from './emitter.js';
 import * as math from './math.js';
+import { philoxWord } from './random.js';
 
 /** Register element of a dtype. Narrow floats live in f32: every op computes there and rounds once. */
 export function elemOf(dtype: DType): Elem {
@@ -253,4 +254,5 @@ export const elementRules = {
   gt: compare('ogt', 'sgt', 'ugt'),
   ge: compare('oge', 'sge', 'uge'),
   select: (e, [c, a, b]) => e.select(c!, a!, b!),
+  philox: philoxWord,
 } satisfies Record<string, ElementRule>;

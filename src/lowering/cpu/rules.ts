@@ -62,6 +62,7 @@ export const cpuRules: RuleTable<RegionLowering> = {
   le: virtual,
   gt: virtual,
   ge: virtual,
+  philox: virtual,
   reduce: (l, op) => l.reduce(op),
   scan: (l, op) => l.combine(op),
   reduce_with: (l, op) => l.combine(op),

@@ -21,6 +21,7 @@ const opCosts: Readonly<Record<string, number>> = {
   floor_div: 12,
   mod: 12,
   cdiv: 12,
+  philox: 90,
   load: 1,
   gather: 8,
   constant: 0,
