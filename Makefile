@@ -4,7 +4,7 @@ NODE ?= node
 NPM ?= npm
 TILEWRIGHT = $(NODE) bin/tilewright.js
 
-.PHONY: all demo test test-quick check build toolchain clean
+.PHONY: all demo test test-quick check build toolchain toolchain-all clean
 all: build
 
 # npm writes this file last, so it is newer than the lock exactly when the install was completed.
@@ -22,6 +22,10 @@ build: dist/.built
 toolchain: build
 	@$(TILEWRIGHT) toolchain install mlir
 
+# What the tests use besides: Triton, for the GPU targets (another 700 MB).
+toolchain-all: build
+	@$(TILEWRIGHT) toolchain install mlir triton
+
 # The main job on a fresh machine: a kernel in TypeScript becomes machine code, runs on .npy files and is checked.
 demo: toolchain
 	@$(NODE) scripts/demo.js
@@ -30,7 +34,7 @@ check: build
 	$(NPM) run --silent typecheck
 	$(NPM) run --silent lint
 
-test: check toolchain
+test: check toolchain-all
 	$(NPM) test --silent
 
 # The inner loop: no property tests, no real tools.

@@ -1,7 +1,7 @@
 /** Tool sets: pinned, hash-checked Python wheels that hold tools, unpacked into the user's cache folder without root. */
 
 import { constants } from 'node:fs';
-import { access, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import { ToolError } from '../diagnostics/diagnostic.js';
@@ -16,7 +16,14 @@ interface ToolSet {
   readonly summary: string;
   /** Tools by name, as paths below the folder of Python packages. */
   readonly tools: Readonly<Record<string, string>>;
+  /** Whether the packages are imported by a Python, which the set then keeps as its tool `python`. */
+  readonly python?: boolean;
+  /** What no tool needs: paths below the folder of packages that are removed after they were checked and unpacked. */
+  readonly leaveOut?: readonly string[];
 }
+
+/** The interpreter of a set that has one, below its folder: sees the set's packages and the standard library only. */
+const interpreter = 'python/bin/python';
 
 /** The tool sets that can be installed. Each has a lock file `locks/NAME.lock`. */
 export const toolSets = {
@@ -28,6 +35,19 @@ export const toolSets = {
       opt: 'llvm/bin/opt',
       llc: 'llvm/bin/llc',
     },
+  },
+  triton: {
+    summary: 'Triton 3.9 with its own assemblers (for NVIDIA and AMD GPUs)',
+    tools: {
+      python: interpreter,
+      ptxas: 'triton/backends/nvidia/bin/ptxas',
+      'ptxas-blackwell': 'triton/backends/nvidia/bin/ptxas-blackwell',
+      nvdisasm: 'triton/backends/nvidia/bin/nvdisasm',
+      cuobjdump: 'triton/backends/nvidia/bin/cuobjdump',
+    },
+    python: true,
+    // Profiling of kernels that run: the libraries of CUPTI alone are a third of the wheel.
+    leaveOut: ['triton/backends/nvidia/lib/cupti-blackwell'],
   },
   test: { summary: 'NumPy and JAX, the other side of benchmarks', tools: {} },
 } as const satisfies Readonly<Record<string, ToolSet>>;
@@ -47,8 +67,11 @@ export async function setFolder(set: SetName): Promise<string> {
   return join(cacheFolder(), 'toolchains', `${set}-${sha256(lock).slice(0, 16)}`);
 }
 
+/** A set whose interpreter was taken away (by an upgrade of the system's Python) counts as missing. */
 export async function isInstalled(set: SetName): Promise<boolean> {
-  return exists(await setFolder(set));
+  const { python }: ToolSet = toolSets[set];
+  const folder = await setFolder(set);
+  return exists(python ? join(folder, interpreter) : folder);
 }
 
 const exists = (path: string): Promise<boolean> =>
@@ -91,8 +114,9 @@ export async function installSet(
   { onProgress = () => {}, signal }: InstallOptions = {},
 ): Promise<{ folder: string; installed: boolean }> {
   const folder = await setFolder(set);
-  if (await exists(folder)) return { folder, installed: false };
+  if (await isInstalled(set)) return { folder, installed: false };
   try {
+    if (await exists(folder)) await rm(folder, { recursive: true });
     await publishFolder(folder, (partial) => installInto(partial, set, onProgress, signal));
   } catch (error) {
     // Only what the file system says: a folder that cannot be written, a full disk.
@@ -125,6 +149,24 @@ async function installInto(
     const installers = await findInstallers(python, join(scratch, 'venv'));
     await installWith(installers, target, set, onProgress, signal);
   });
+  const { leaveOut = [], python: imported }: ToolSet = toolSets[set];
+  for (const path of leaveOut) await rm(join(target, path), { recursive: true, force: true });
+  if (imported) await makeInterpreter(python, target, set);
+}
+
+/**
+ * The interpreter of a set: a virtual environment without packages of its own, which finds those of the set by a path
+ * relative to itself, so that it may be moved with them.
+ */
+async function makeInterpreter(python: string, target: string, set: SetName): Promise<void> {
+  const home = join(target, dirname(dirname(interpreter)));
+  const outcome = await run('venv', python, ['-m', 'venv', '--without-pip', '--symlinks', home], {
+    env: installerEnvironment(),
+  });
+  if (!outcome.ok) throw installError(set, outcome);
+  const library = join(home, 'lib');
+  for (const version of await readdir(library))
+    await writeFile(join(library, version, 'site-packages', 'tilewright.pth'), '../../../..\n');
 }
 
 async function installWith(

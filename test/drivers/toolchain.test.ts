@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { asSetName, installSet, isInstalled, setTool } from '../../src/drivers/toolchain.js';
 import { inFolder } from '../support/cli.js';
@@ -39,6 +39,29 @@ describe('installing a tool set', () => {
       expect(await setTool('llc')).toBe(join(folder, 'llvm/bin/llc'));
       expect((await installSet('mlir')).installed).toBe(false);
     }));
+
+  test('a set that is imported has an interpreter, and is complete only with it', () => {
+    const venv = `case "$1 $2" in *venv) for to; do :; done; mkdir -p "$to/bin" "$to/lib/python3.12/site-packages"; touch "$to/bin/python"; exit;; esac`;
+    const packages = `mkdir -p "$to/triton/backends/nvidia/lib/cupti-blackwell"; touch "$to/triton/__init__.py"`;
+    return inFolder((folder) => {
+      script(
+        folder,
+        'python3',
+        `${venv}\ncase "$1 $3" in -c*) echo 3.12;; *--version) ;; *) ${target}\n${packages}\n;; esac`,
+      );
+      return withEnvironment({ PATH: `${folder}:/bin`, TILEWRIGHT_CACHE_DIR: join(folder, 'cache') }, async () => {
+        const { folder: packagesFolder } = await installSet('triton');
+        const python = await setTool('python', ['triton']);
+        expect(python).toBe(join(packagesFolder, 'python/bin/python'));
+        const path = join(packagesFolder, 'python/lib/python3.12/site-packages/tilewright.pth');
+        expect(resolve(dirname(path), readFileSync(path, 'utf8').trim())).toBe(packagesFolder);
+        expect(readdirSync(join(packagesFolder, 'triton/backends/nvidia/lib'))).toEqual([]);
+        rmSync(python!);
+        expect(await isInstalled('triton')).toBe(false);
+        expect((await installSet('triton')).installed).toBe(true);
+      });
+    });
+  });
 
   test('twice at once leaves one, and nothing partial', () =>
     withPython(`${good}; sleep 0.1`, async (toolchains) => {
@@ -115,6 +138,6 @@ describe('installing a tool set', () => {
 
   test('an unknown tool set names those that exist', async () => {
     const [d] = await diagnosticsOf(() => asSetName('mlri'));
-    expect(d!.message).toBe("there is no tool set 'mlri'; known are mlir, test");
+    expect(d!.message).toBe("there is no tool set 'mlri'; known are mlir, triton, test");
   });
 });

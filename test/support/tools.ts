@@ -13,6 +13,7 @@ export async function toolsPresent(set: string): Promise<boolean> {
 const required = (set: string): boolean => requiredTools().some((t) => t === set || t === 'all');
 const present: Readonly<Record<string, boolean>> = {
   mlir: await toolsPresent('mlir'),
+  triton: await toolsPresent('triton'),
   test: await toolsPresent('test'),
 };
 
