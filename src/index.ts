@@ -4,6 +4,7 @@ export { type Compiled, type CompileOptions, compile } from './api/compile.js';
 export { makeNdArray, type NdArray } from './api/nd-array.js';
 export { interpret, type RunOptions, run } from './api/run.js';
 export { CompileError, type Diagnostic, InternalError, ToolError } from './diagnostics/diagnostic.js';
+export { concatenate, extract, flip, insert, join, slice, split, takeAlong } from './frontend/arrange.js';
 export { reduce, scan } from './frontend/combine.js';
 export { type Carry, ifElse, loop, when, whileLoop } from './frontend/control.js';
 export { Kernel, kernel, type TracedKernel } from './frontend/kernel.js';

@@ -5,6 +5,7 @@ import type { Loc } from '../../diagnostics/location.js';
 import type { AttrsOf } from '../attributes.js';
 import type { OpDefinition, OperandsOf } from '../define-op.js';
 import type { GenericOp, Region, Value } from '../value.js';
+import { arrangeOps } from './arrange.js';
 import { combineOps } from './combine.js';
 import { contractionOps } from './contraction.js';
 import { controlOps } from './control.js';
@@ -15,6 +16,7 @@ import { shapeOps } from './shape.js';
 
 export const opTable = [
   ...shapeOps,
+  ...arrangeOps,
   ...elementwiseOps,
   ...contractionOps,
   ...combineOps,

@@ -126,3 +126,78 @@ export const raggedIndexed: RaggedRule<unknown, unknown> = (op, context) => {
     ),
   ];
 };
+
+// ---- tiles put together, taken apart and picked from ----------------------------------------------------------------
+
+const padFirst = 'make the tile full with pad(value) first';
+
+/** The new axis is full. */
+export const raggedJoin: RaggedRule<unknown, unknown> = (op, context) => {
+  const { left, right } = op.operands as { left: Value; right: Value };
+  return [[...meetAll(context, [context.extentsOf(left), context.extentsOf(right)]), undefined]];
+};
+
+export const raggedSplit: RaggedRule<unknown, unknown> = (op, context) => {
+  const extents = context.extentsOf((op.operands as { input: Value }).input);
+  if (extents.at(-1) !== undefined) context.refuse(`a split along a ragged axis; ${padFirst}`);
+  return op.results.map(() => extents.slice(0, -1));
+};
+
+/** Extents but that of one axis, along which the op takes whole tiles only. */
+function fullAlong<E>(
+  context: RaggedContext<E>,
+  extents: ValidExtents<E>,
+  axis: number,
+  what: string,
+): ValidExtents<E> {
+  if (extents[axis] !== undefined) context.refuse(`${what} along a ragged axis; ${padFirst}`);
+  return extents.with(axis, undefined);
+}
+
+export const raggedConcatenate: RaggedRule<unknown, unknown> = (op, context) => {
+  const { axis } = op.attrs as { axis: number };
+  const { inputs } = op.operands as { inputs: readonly Value[] };
+  return [
+    meetAll(
+      context,
+      inputs.map((v) => fullAlong(context, context.extentsOf(v), axis, 'a concatenation')),
+    ),
+  ];
+};
+
+export const raggedFlip: RaggedRule<unknown, unknown> = (op, context) => {
+  const { axis } = op.attrs as { axis: number };
+  return [fullAlong(context, context.extentsOf((op.operands as { input: Value }).input), axis, 'a flip')];
+};
+
+/** Along a ragged axis the whole is taken, or nothing is known of what the part holds. */
+export const raggedSlice: RaggedRule<unknown, unknown> = (op, context) => {
+  const { input } = op.operands as { input: Value };
+  const [from, to] = [shapeOf(input), shapeOf(op.results[0]!)];
+  return [
+    context.extentsOf(input).map((e, axis) => {
+      if (e !== undefined && from[axis] !== to[axis]) context.refuse(`a slice along a ragged axis; ${padFirst}`);
+      return from[axis] === to[axis] ? e : undefined;
+    }),
+  ];
+};
+
+/** What is inserted may end early only along axes that it covers. */
+export const raggedInsert: RaggedRule<unknown, unknown> = (op, context) => {
+  const { input, value } = op.operands as { input: Value; value: Value };
+  const [whole, part] = [shapeOf(input), shapeOf(value)];
+  const inserted = context.extentsOf(value);
+  return [
+    context.extentsOf(input).map((e, axis) => {
+      if (whole[axis] === part[axis]) return context.meet(e, inserted[axis]);
+      if (inserted[axis] !== undefined) context.refuse(`an insertion that is ragged along its axis; ${padFirst}`);
+      return e;
+    }),
+  ];
+};
+
+export const raggedTakeAlong: RaggedRule<unknown, unknown> = (op, context) => {
+  const { axis } = op.attrs as { axis: number };
+  const { input, index } = op.operands as { input: Value; index: Value };
+  return [meetAll(context, [context.extentsOf(index), fullAlong(context, context.extentsOf(input), axis, 'a choice')])];
+};

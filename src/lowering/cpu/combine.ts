@@ -12,11 +12,12 @@ import type { Buffer } from './arena.js';
 import { cast, type ElementRule, elementRules, elemOf, roundTo } from './arithmetic.js';
 import type { Lanes } from './emitter.js';
 import { type Piece, pieces } from './pieces.js';
+import type { RegionLowering } from './program.js';
 import { combiners } from './reduction.js';
 import { storeScratch } from './storage.js';
 import { type Tiles, typeOf } from './tiles.js';
 
-export type CombineOp = OpOf<'scan' | 'scan_with' | 'reduce_with'>;
+type CombineOp = OpOf<'scan' | 'scan_with' | 'reduce_with'>;
 
 /** One lane vector for each value that is combined. */
 type Parts = readonly Lanes[];
@@ -80,8 +81,12 @@ function operatorOf(tiles: Tiles, op: CombineOp): Operator {
   };
 }
 
+export function lowerCombine(lowering: RegionLowering, op: CombineOp): void {
+  lowering.write(op, (buffers, chunk) => emitCombine(lowering.tiles, op, buffers, chunk));
+}
+
 /** Emits the loops of one op into `buffers`, one for each result. @param chunk elements that one step takes. */
-export function emitCombine(tiles: Tiles, op: CombineOp, buffers: readonly Buffer[], chunk: number): void {
+function emitCombine(tiles: Tiles, op: CombineOp, buffers: readonly Buffer[], chunk: number): void {
   const { e } = tiles;
   const operator = operatorOf(tiles, op);
   const inputs = operandsOf(op);

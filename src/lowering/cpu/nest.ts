@@ -6,11 +6,10 @@
 
 import type { ReduceKind } from '../../ir/ops/contraction.js';
 import type { OpOf } from '../../ir/ops/index.js';
-import type { Value } from '../../ir/value.js';
+import type { GenericOp, Value } from '../../ir/value.js';
 import { operandsOf } from '../../ir/walk.js';
 import type { MlirValue } from '../mlir.js';
 import type { Buffer } from './arena.js';
-import { type CombineOp, emitCombine } from './combine.js';
 import type { Lanes } from './emitter.js';
 import { transposeRows } from './matrix.js';
 import { largestPower, pieces } from './pieces.js';
@@ -18,13 +17,13 @@ import { type Accumulator, type Reducer, reducer } from './reduction.js';
 import { scatterLanes, storeLanes, storeScratch } from './storage.js';
 import { type Tiles, typeOf } from './tiles.js';
 
-/** Where a reduction's result goes: an SSA value for a scalar, else scratch. */
+/** What ends a chain of virtual values. A reduction's result goes to an SSA value if it is a scalar, else to scratch; `own` writes loops of its own. */
 export type Sink =
   | { readonly kind: 'store'; readonly op: OpOf<'store'> }
   | { readonly kind: 'scatter'; readonly op: OpOf<'scatter'> }
   | { readonly kind: 'keep'; readonly value: Value; readonly buffer: Buffer }
   | { readonly kind: 'reduce'; readonly op: OpOf<'reduce'>; readonly buffer?: Buffer }
-  | { readonly kind: 'combine'; readonly op: CombineOp; readonly buffers: readonly Buffer[] }
+  | { readonly kind: 'own'; readonly op: GenericOp; readonly emit: (chunk: number) => void }
   | { readonly kind: 'transpose'; readonly op: OpOf<'transpose'>; readonly buffer: Buffer };
 
 /** The value whose elements a sink visits. */
@@ -38,7 +37,7 @@ export function sinkInput(sink: Sink): Value {
     case 'reduce':
     case 'transpose':
       return sink.op.operands.input;
-    case 'combine':
+    case 'own':
       return operandsOf(sink.op)[0]!;
   }
 }
@@ -106,8 +105,8 @@ export class NestEmitter {
       this.transpose(sink!);
       return [];
     }
-    if (sink!.kind === 'combine') {
-      emitCombine(this.tiles, sink!.op, sink!.buffers, this.chunk);
+    if (sink!.kind === 'own') {
+      sink!.emit(this.chunk);
       return [];
     }
     let results: readonly Lanes[] = [];
@@ -194,7 +193,7 @@ export class NestEmitter {
 
   /** What a sink does with one piece of a row. */
   private visit(
-    sink: Exclude<Sink, { kind: 'reduce' | 'transpose' | 'combine' }>,
+    sink: Exclude<Sink, { kind: 'reduce' | 'transpose' | 'own' }>,
     index: readonly MlirValue[],
     width: number,
   ): void {

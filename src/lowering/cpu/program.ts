@@ -12,7 +12,6 @@ import type { MlirValue } from '../mlir.js';
 import type { Arena, Buffer } from './arena.js';
 import { cast, type ElementRule, elementRules, elemOf } from './arithmetic.js';
 import { emitAtomic } from './atomic.js';
-import type { CombineOp } from './combine.js';
 import type { Elem, Lanes } from './emitter.js';
 import { emitDot, panelWidth } from './matrix.js';
 import { isInnerReduction, type NestEmitter, type Sink, sinkInput, sinkShape } from './nest.js';
@@ -47,6 +46,10 @@ export class RegionLowering {
     this.uses = new RegionUses(region, context.tiles);
   }
 
+  get tiles(): Tiles {
+    return this.context.tiles;
+  }
+
   /** Lowers all ops but the terminator, which `end` handles while the region's tiles still exist. */
   lower<T>(end: (terminator: GenericOp | undefined) => T): T {
     const { e } = this.context.tiles;
@@ -65,8 +68,8 @@ export class RegionLowering {
 
   private op(op: GenericOp): void {
     const [result] = op.results;
-    const isScalar = result?.type.kind === 'tile' && result.type.shape.length === 0;
-    if (isScalar && isPure(op) && !isOp(op, 'reduce')) this.scalarOp(op);
+    const isScalar = (v: Value | undefined): boolean => v?.type.kind === 'tile' && v.type.shape.length === 0;
+    if (isScalar(result) && isPure(op) && operandsOf(op).every(isScalar)) this.scalarOp(op);
     else (cpuRules[op.name as OpName] as (lowering: RegionLowering, op: GenericOp) => void)(this, op);
   }
 
@@ -97,7 +100,8 @@ export class RegionLowering {
     if (isOp(op, 'extent_mask')) return set(e.int(1, 'i1'));
     const args = operandsOf(op).map((v) => this.scalar(v));
     if (isOp(op, 'cast')) return set(cast(e, args[0]!, typeOf(op.operands.input).dtype, dtype));
-    if (isOp(op, 'reshape') || isOp(op, 'broadcast')) return set(args[0]!);
+    if (isOp(op, 'reshape') || isOp(op, 'broadcast') || isOp(op, 'slice')) return set(args[0]!);
+    if (isOp(op, 'insert')) return set(args[1]!);
     const rule = (elementRules as Record<string, ElementRule>)[op.name];
     if (!rule) throw new InternalError(`scalar '${op.name}' has no CPU lowering`);
     set(rule(e, args, typeOf(operandsOf(op)[0]!).dtype, op));
@@ -233,7 +237,7 @@ export class RegionLowering {
   }
 
   /** A buffer that holds the value, finished. */
-  private materialise(value: Value): Buffer {
+  materialise(value: Value): Buffer {
     const buffer = this.keep(value);
     this.flush();
     return buffer;
@@ -306,17 +310,22 @@ export class RegionLowering {
     this.add({ kind: 'reduce', op, ...(buffer ? { buffer } : {}) });
   }
 
-  combine(op: CombineOp): void {
+  /** An op that writes loops of its own: `emit` fills a buffer for each result. */
+  write(op: GenericOp, emit: (buffers: readonly Buffer[], chunk: number) => void): void {
     const { tiles } = this.context;
-    const { e } = tiles;
     const buffers = op.results.map((r) => this.allocate(tiles.elem(r), typeOf(r).shape));
-    this.emitAlone({ kind: 'combine', op, buffers });
+    this.emitAlone({ kind: 'own', op, emit: (chunk) => emit(buffers, chunk) });
     op.results.forEach((r, i) => {
-      const buffer = buffers[i]!;
-      const isScalar = typeOf(r).shape.length === 0;
-      const scalar = (): Lanes => loadScratch(e, tiles.baseOf(buffer), e.i64(0), buffer.elem, 1);
-      tiles.set(r, isScalar ? { kind: 'scalar', lanes: scalar() } : { kind: 'buffer', buffer });
+      if (typeOf(r).shape.length === 0) this.loadScalar(r, buffers[i]!);
+      else tiles.set(r, { kind: 'buffer', buffer: buffers[i]! });
     });
+  }
+
+  /** Makes a scalar of what a scratch tile of one element holds. */
+  private loadScalar(value: Value, buffer: Buffer): void {
+    const { tiles } = this.context;
+    const lanes = loadScratch(tiles.e, tiles.baseOf(buffer), tiles.e.i64(0), buffer.elem, 1);
+    tiles.set(value, { kind: 'scalar', lanes });
   }
 
   /** Emits a nest of one sink. */
@@ -444,8 +453,10 @@ export class RegionLowering {
   private readonly transposed = new Map<Value, OpOf<'transpose'>>();
 
   reshape(op: OpOf<'reshape'>): void {
-    if (isUnitReshape(op)) return this.virtual(op);
+    const toScalar = typeOf(op.results[0]!).shape.length === 0;
+    if (isUnitReshape(op) && !toScalar) return this.virtual(op);
     const buffer = this.materialise(op.operands.input);
+    if (toScalar) return this.loadScalar(op.results[0]!, buffer);
     this.shared.add(buffer.offset);
     const [result] = op.results;
     this.context.tiles.set(result!, { kind: 'buffer', buffer: { ...buffer, shape: typeOf(result!).shape } });

@@ -1,6 +1,8 @@
 import { InternalError } from '../../diagnostics/diagnostic.js';
 import type { GenericOp } from '../../ir/value.js';
 import type { RuleTable } from '../rule-table.js';
+import { lowerConcatenate, lowerInsert, lowerJoin, lowerSlice, lowerSplit, lowerTakeAlong } from './arrange.js';
+import { lowerCombine } from './combine.js';
 import type { RegionLowering } from './program.js';
 
 const virtual = (lowering: RegionLowering, op: GenericOp): void => lowering.virtual(op);
@@ -26,6 +28,13 @@ export const cpuRules: RuleTable<RegionLowering> = {
   pad: (_, op) => {
     throw new InternalError(`'${op.name}' is made explicit by legalize-ragged`);
   },
+  join: lowerJoin,
+  split: lowerSplit,
+  concatenate: lowerConcatenate,
+  slice: lowerSlice,
+  insert: lowerInsert,
+  flip: virtual,
+  take_along: lowerTakeAlong,
   neg: virtual,
   abs: virtual,
   not: virtual,
@@ -64,9 +73,9 @@ export const cpuRules: RuleTable<RegionLowering> = {
   ge: virtual,
   philox: virtual,
   reduce: (l, op) => l.reduce(op),
-  scan: (l, op) => l.combine(op),
-  reduce_with: (l, op) => l.combine(op),
-  scan_with: (l, op) => l.combine(op),
+  scan: lowerCombine,
+  reduce_with: lowerCombine,
+  scan_with: lowerCombine,
   dot: (l, op) => l.dot(op),
   load: (l, op) => l.load(op),
   store: (l, op) => l.store(op),

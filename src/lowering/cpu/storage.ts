@@ -126,6 +126,20 @@ export function loadScratch(e: Emitter, base: MlirValue, index: MlirValue, elem:
   return elem === 'i1' ? e.compareInt('ne', lanes, e.int(0, 'i8', width)) : lanes;
 }
 
+/** Elements of a scratch tile at offsets of their own. */
+export function gatherScratch(e: Emitter, base: MlirValue, index: Lanes, elem: Elem): Lanes {
+  const { width } = index;
+  if (width === 1) return loadScratch(e, base, index.value, elem, 1);
+  const memory = scratchElem(elem);
+  const raw = e.op('llvm.intr.masked.gather', {
+    operands: [e.address(base, index.value, memory), e.int(1, 'i1', width).value, zeroIn(e, memory, width)],
+    types: [lanesType(memory, width)],
+    properties: { alignment: `${scratchBytes(elem)} : i32` },
+  });
+  const lanes: Lanes = { value: raw, elem: elem === 'i1' ? 'i8' : elem, width };
+  return elem === 'i1' ? e.compareInt('ne', lanes, e.int(0, 'i8', width)) : lanes;
+}
+
 export function storeScratch(e: Emitter, x: Lanes, base: MlirValue, index: MlirValue): void {
   const memory = scratchElem(x.elem);
   const raw = x.elem === 'i1' ? e.convert('arith.extui', x, 'i8').value : x.value;

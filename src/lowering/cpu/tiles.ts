@@ -16,7 +16,7 @@ import type { MlirOp, MlirValue } from '../mlir.js';
 import type { Buffer } from './arena.js';
 import { cast, type ElementRule, elementRules, elemOf } from './arithmetic.js';
 import type { Elem, Emitter, Lanes } from './emitter.js';
-import { arenaAddress, gatherLanes, loadLanes, loadScratch, memoryElem } from './storage.js';
+import { arenaAddress, gatherLanes, gatherScratch, loadLanes, loadScratch, memoryElem } from './storage.js';
 
 export type Place =
   | { readonly kind: 'scalar'; readonly lanes: Lanes }
@@ -246,6 +246,12 @@ export class Tiles {
           width,
         );
       }
+      case 'slice':
+        return this.slice(op as OpOf<'slice'>, index, width);
+      case 'flip':
+        return this.flip(op as OpOf<'flip'>, index, width);
+      case 'take_along':
+        return this.takeAlong(op as OpOf<'take_along'>, index, width);
       case 'load':
         return this.load(op as OpOf<'load'>, index, width);
       case 'gather':
@@ -309,6 +315,73 @@ export class Tiles {
       return at < 0 ? this.e.i64(0) : index[at]!;
     });
     return this.lanesAt(input, source, width);
+  }
+
+  // ---- parts --------------------------------------------------------------------------------------------------------
+
+  private readonly starts = new Map<GenericOp, readonly MlirValue[]>();
+
+  /** Where a part of a tile begins: moved so that it lies within the whole. */
+  partStarts(index: readonly Value[], part: readonly number[], whole: readonly number[]): MlirValue[] {
+    const { e } = this;
+    return whole.map((n, axis) => {
+      const last = n - part[axis]!;
+      if (last === 0) return e.i64(0);
+      const start = this.scalar(index[axis]!);
+      const known = e.knownInt(start.value);
+      if (known !== undefined) return e.i64(Math.min(Math.max(Number(known), 0), last));
+      return e.toIndex(e.binary('maxsi', e.binary('minsi', start, e.int(last, 'i32')), e.int(0, 'i32')));
+    });
+  }
+
+  /** Computes where a slice begins where it stands; loop nests then only add to it. */
+  declareStarts(op: GenericOp, index: readonly Value[], part: readonly number[], whole: readonly number[]): void {
+    this.starts.set(op, this.partStarts(index, part, whole));
+  }
+
+  private slice(op: OpOf<'slice'>, index: readonly MlirValue[], width: number): Lanes {
+    const starts = this.starts.get(op)!;
+    const from = index.map((i, axis) => this.declareIndex(this.e.addIndex(i, starts[axis]!)));
+    return this.lanesAt(op.operands.input, from, width);
+  }
+
+  private flip(
+    { operands: { input }, attrs: { axis } }: OpOf<'flip'>,
+    index: readonly MlirValue[],
+    width: number,
+  ): Lanes {
+    const { e } = this;
+    const { shape } = typeOf(input);
+    const along = axis === shape.length - 1 ? width : 1;
+    const last = this.declareIndex(e.subIndex(e.i64(shape[axis]! - along), index[axis]!));
+    const lanes = this.lanesAt(input, index.with(axis, last), width);
+    if (along === 1) return lanes;
+    return e.shuffle(
+      lanes,
+      lanes,
+      Array.from({ length: width }, (_, lane) => width - 1 - lane),
+    );
+  }
+
+  private takeAlong(op: OpOf<'take_along'>, index: readonly MlirValue[], width: number): Lanes {
+    const { e } = this;
+    const { input, index: positions } = op.operands;
+    const { axis } = op.attrs;
+    const { shape } = typeOf(input);
+    const place = this.place(input);
+    invariant(place.kind === 'buffer', 'what is picked from lies in scratch');
+    const given = this.lanesAt(positions, index, width);
+    const { signed } = typeOf(positions).dtype;
+    const wide = e.convert(signed ? 'arith.extsi' : 'arith.extui', given, 'i64');
+    const most = e.int(shape[axis]! - 1, 'i64', width);
+    const capped = e.binary(signed ? 'minsi' : 'minui', wide, most);
+    const position = e.binary('maxsi', capped, e.int(0, 'i64', width));
+    const stride = elementCount(shape.slice(axis + 1));
+    const base = this.flatIndex({ shape }, index.with(axis, e.i64(0)));
+    const first = e.splat({ value: base, elem: 'i64', width: 1 }, width);
+    const steps = axis === shape.length - 1 ? first : e.binary('addi', first, e.steps('i64', width));
+    const offsets = e.binary('addi', steps, e.binary('muli', position, e.int(stride, 'i64', width)));
+    return gatherScratch(e, this.baseOf(place.buffer), offsets, place.buffer.elem);
   }
 
   // ---- arrays -------------------------------------------------------------------------------------------------------
