@@ -4,6 +4,7 @@ import { loweringCodes } from '../diagnostics/codes/lowering.js';
 import { CompileError } from '../diagnostics/diagnostic.js';
 import { nearest } from '../diagnostics/nearest.js';
 import type { VectorUnit } from './cpu/vector-unit.js';
+import { findGpuTarget, type GpuTarget, gpuTargets } from './gpu-target.js';
 
 export interface CpuTarget {
   readonly kind: 'cpu';
@@ -14,12 +15,6 @@ export interface CpuTarget {
   readonly unit: VectorUnit;
 }
 
-export interface GpuTarget {
-  readonly kind: 'gpu';
-  readonly name: string;
-  readonly vendor: 'nvidia' | 'amd';
-}
-
 export type Target = CpuTarget | GpuTarget;
 
 /** AVX2: what `x86-64-v3` promises. */
@@ -27,10 +22,8 @@ const avx2: VectorUnit = { bytes: 32, registers: 16, scalef: false };
 const avx512: VectorUnit = { bytes: 64, registers: 32, scalef: true };
 const sse: VectorUnit = { bytes: 16, registers: 16, scalef: false };
 
-const nvidia = ['sm_80', 'sm_86', 'sm_89', 'sm_90a', 'sm_100a', 'sm_120a', 'sm_121a'] as const;
-const amd = ['gfx90a', 'gfx942', 'gfx950', 'gfx1100', 'gfx1201'] as const;
 /** Every target by its own name. */
-export const targetNames: readonly string[] = ['cpu', 'cpu:native', ...nvidia, ...amd];
+export const targetNames: readonly string[] = ['cpu', 'cpu:native', ...gpuTargets.map((t) => t.name)];
 
 /** Triton's spellings and those without `a`. */
 function canonicalName(text: string): string {
@@ -59,8 +52,8 @@ export function parseTarget(text: string, features: readonly string[]): Target {
         : sse;
     return { kind: 'cpu', name, cpu: 'native', unit };
   }
-  if ((nvidia as readonly string[]).includes(name)) return { kind: 'gpu', name, vendor: 'nvidia' };
-  if ((amd as readonly string[]).includes(name)) return { kind: 'gpu', name, vendor: 'amd' };
+  const gpu = findGpuTarget(name);
+  if (gpu) return gpu;
   const near = nearest(name, targetNames);
   throw new CompileError([
     loweringCodes.unknownTarget(
@@ -70,7 +63,7 @@ export function parseTarget(text: string, features: readonly string[]): Target {
   ]);
 }
 
-/** The CPU target, or the word that a GPU has no back end yet. */
+/** The CPU target, where nothing else will do. */
 export function asCpuTarget(target: Target): CpuTarget {
   if (target.kind === 'cpu') return target;
   throw new CompileError([
