@@ -149,7 +149,10 @@ type Accumulated<D extends DType> =
   D extends DType<'f64' | 'i64' | 'u64'> ? D : D extends DType<string, 'float'> ? F32 : I32;
 
 export interface DotOptions {
-  /** How f32 products are formed: exactly (`ieee`, the default) or from narrower parts on tensor cores. */
+  /**
+   * How f32 products are formed, at the least: exactly (`ieee`, the default), from operands rounded to 10 bits of mantissa
+   * (`tf32`), or from products of their parts (`tf32x3`, `bf16x3`, `bf16x6`).
+   */
   readonly precision?: DotPrecision;
 }
 

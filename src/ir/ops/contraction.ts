@@ -2,7 +2,7 @@
 
 import { attr } from '../attributes.js';
 import { defineOp, one, optional, types } from '../define-op.js';
-import { bool, type DType, f32, f64, i32, i64, intRange, isFloat, isWide, u32, u64 } from '../dtypes.js';
+import { bf16, bool, type DType, f32, f64, i32, i64, intRange, isFloat, isWide, u32, u64 } from '../dtypes.js';
 import { allocate, type RegisterArray, roundingOf } from '../numerics/registers.js';
 import type { TileValue } from '../tile-value.js';
 import { elementCount, printType, sameType, type TileType, tileType } from '../types.js';
@@ -189,14 +189,46 @@ function evaluateDot(
   const batch = elementCount(a.shape.slice(0, rank - 2));
   const data = allocate(type.dtype, batch * m * n);
   if (acc) (data as Float64Array).set(acc.data as Float64Array);
-  const narrow = precision === 'tf32' && a.dtype === f32;
-  const left = narrow ? (a.data as Float32Array).map(toTf32) : (a.data as Float32Array);
-  const right = narrow ? (b.data as Float32Array).map(toTf32) : (b.data as Float32Array);
-  const to = data as Float32Array;
   if (isWide(type.dtype)) multiplyWide(a.data as never, b.data as never, data as never, batch, m, k, n, depth);
-  else if (isFloat(type.dtype)) multiplyFloat(left, right, to, batch, m, k, n, depth);
-  else multiplyInt(left as never, right as never, data as never, batch, m, k, n, depth);
+  else if (!isFloat(type.dtype)) multiplyInt(a.data as never, b.data as never, data as never, batch, m, k, n, depth);
+  else {
+    const { parts, round } = precisions[a.dtype === f32 ? precision : 'ieee'];
+    const [left, right] = [a, b].map((x) => splitInto(parts, round, x.data as Float32Array));
+    const rest = new Float32Array(parts > 1 ? data.length : 0);
+    for (let order = parts - 1; order > 0; order--)
+      for (let i = 0; i <= order; i++) multiplyFloat(left![i]!, right![order - i]!, rest, batch, m, k, n, depth);
+    multiplyFloat(left![0]!, right![0]!, data as Float32Array, batch, m, k, n, depth);
+    // An infinity has no lower part: what the small products make of it says nothing.
+    rest.forEach((x, i) => {
+      if (Number.isFinite(x)) (data as Float32Array)[i]! += x;
+    });
+  }
   return { dtype: type.dtype, shape: type.shape, data };
+}
+
+/** How many parts of how many bits an f32 is split into; of their products those are summed that reach the result's precision. */
+const precisions: Record<DotPrecision, { readonly parts: number; readonly round?: (x: number) => number }> = {
+  ieee: { parts: 1 },
+  tf32: { parts: 1, round: toTf32 },
+  tf32x3: { parts: 2, round: toTf32 },
+  bf16x3: { parts: 2, round: roundingOf(bf16)! },
+  bf16x6: { parts: 3, round: roundingOf(bf16)! },
+};
+
+/** Each number as a sum: what it rounds to, then what is left of it, rounded in turn. */
+function splitInto(
+  parts: number,
+  round: ((x: number) => number) | undefined,
+  x: Float32Array,
+): readonly Float32Array[] {
+  if (!round) return [x];
+  const split: Float32Array[] = [];
+  for (let rest = x; split.length < parts; ) {
+    const part = rest.map(round);
+    split.push(part);
+    rest = rest.map((v, i) => (Number.isFinite(part[i]!) ? v - part[i]! : 0));
+  }
+  return split;
 }
 
 /** i, k, j order: the inner loop runs along rows of `b` and of the result, which V8 keeps in typed arrays without checks. */
@@ -290,7 +322,7 @@ export const contractionOps = [
     name: 'dot',
     summary: 'Multiply matrices: `a[…, m, k] · b[…, k, n] + acc[…, m, n]`.',
     semantics:
-      'Products are exact and summed in the accumulator’s dtype: f32 for f16, bf16, fp8 and f32, i32 for small integers, f64 for f64. The order of summation is free. Elements beyond a valid extent of k take no part. `precision` matters for f32 operands only.',
+      'Products are exact and summed in the accumulator’s dtype: f32 for f16, bf16, fp8 and f32, i32 for small integers, f64 for f64. The order of summation is free. Elements beyond a valid extent of k take no part. `precision` is the least that products of f32 keep: `ieee` all of it; `tf32` that of operands with 10 bits of mantissa; `tf32x3`, `bf16x3` and `bf16x6` sum the products of two (three) parts of each operand that add up to it, about as exact as f32 with `tf32x3` and `bf16x6`. A back end may keep more.',
     operands: { a: one(types.numeric), b: one(types.numeric), acc: optional(types.numeric) },
     attrs: { precision: attr.word(...dotPrecisions) },
     results: {

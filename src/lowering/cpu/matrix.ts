@@ -1,6 +1,5 @@
 /** Matrix products and transposes on scratch tiles. */
 
-import { InternalError } from '../../diagnostics/diagnostic.js';
 import { elementCount } from '../../ir/types.js';
 import type { MlirValue } from '../mlir.js';
 import type { Buffer } from './arena.js';
@@ -39,10 +38,11 @@ export function emitDot(tiles: Tiles, unit: VectorUnit, a: Buffer, b: Buffer, c:
   const rank = c.shape.length;
   const [m, n, k] = [c.shape[rank - 2]!, c.shape[rank - 1]!, a.shape[rank - 1]!];
   const batch = elementCount(c.shape.slice(0, rank - 2));
-  const at = (buffer: Buffer): Matrix => ({ base: tiles.baseOf(buffer), buffer });
+  // However many batch axes there are, they are one.
+  const stacked = (buffer: Buffer): Buffer => ({ ...buffer, shape: [batch, ...buffer.shape.slice(rank - 2)] });
+  const at = (buffer: Buffer): Matrix => ({ base: tiles.baseOf(buffer), buffer: stacked(buffer) });
   const [left, right, to] = [at(a), at(b), at(c)];
   const kernel = microKernel(unit, Number(c.elem.slice(1)) / 8);
-  if (rank > 3) throw new InternalError('a dot has at most one batch axis on the CPU');
   e.count(batch, 1, [], (t) => {
     for (const columns of panels(n, kernel.lanes * kernel.vectors, kernel.lanes))
       e.count(columns.count * columns.size, columns.size, [], (j) => {
@@ -61,9 +61,6 @@ export function emitDot(tiles: Tiles, unit: VectorUnit, a: Buffer, b: Buffer, c:
     return [];
   });
 }
-
-/** The indices in front of a matrix's own two: none, or the batch. */
-const batchIndex = (buffer: Buffer, t: MlirValue): readonly MlirValue[] => (buffer.shape.length > 2 ? [t] : []);
 
 interface Panel {
   readonly start: number;
@@ -116,7 +113,7 @@ function emitMicroKernel(
     .map(({ index, width }) => (accumulate ? loadScratch(e, c.base, index, elem, width) : e.number(0, elem, width)));
   const aRows = Array.from({ length: rows }, (_, r) => flat(m * k, e.addIndex(i, e.i64(r)), k, e.i64(0)));
   // A step of k goes to the panel's next row.
-  const bStart = tiles.flatIndex(b.buffer, [...batchIndex(b.buffer, t), e.i64(0), j]);
+  const bStart = tiles.flatIndex(b.buffer, [t, e.i64(0), j]);
   const results = e.for(
     e.i64(0),
     e.i64(k),
