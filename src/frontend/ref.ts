@@ -369,38 +369,70 @@ export interface AtomicOptions<R extends Rank> {
   readonly scope?: (typeof memoryScopes)[number];
 }
 
-function atomicOp(kind: AtomicKind) {
-  const what = `atomic.${kind}`;
-  return <D extends DType, R extends Rank>(
-    ref: Ref<D, Rank>,
-    value: Tile<D, R> | number,
-    options: AtomicOptions<R> = {},
-  ): Tile<D, R> => {
-    const view = asRef(`'${what}' takes a ref`, ref);
-    const trace = needTrace(`${what} on '${view.array.name}'`);
-    checkOptions(what, ['mask', 'order', 'scope'], options);
-    const { order = 'relaxed', scope = 'device' } = options;
-    checkWord(`the order of '${what}' is one of`, memoryOrders, order);
-    checkWord(`the scope of '${what}' is one of`, memoryScopes, scope);
-    const tiles = indexTiles(view, what);
-    const { shape } = tiles[0]?.type ?? tileType(i32);
-    const operands = {
-      ref: trace.use(view.array.value) as never,
-      value: useTile(valueOf(`'${what}' takes a tile or a number`, value, view.dtype, shape)),
-      index: tiles.map(useTile),
-      mask: maskOf(what, options.mask),
-    };
-    return traced(trace.emit('atomic_rmw', operands, { kind, order, scope })[0]!);
+/** The place and the manner of an atomic update, and a value for each of its elements. */
+function atomicAccess(what: string, ref: unknown, values: readonly unknown[], options: AtomicOptions<Rank>) {
+  const view = asRef(`'${what}' takes a ref`, ref);
+  const trace = needTrace(`${what} on '${view.array.name}'`);
+  checkOptions(what, ['mask', 'order', 'scope'], options);
+  const { order = 'relaxed', scope = 'device' } = options;
+  checkWord(`the order of '${what}' is one of`, memoryOrders, order);
+  checkWord(`the scope of '${what}' is one of`, memoryScopes, scope);
+  const tiles = indexTiles(view, what);
+  const { shape } = tiles[0]?.type ?? tileType(i32);
+  const place = {
+    ref: trace.use(view.array.value) as never,
+    index: tiles.map(useTile),
+    mask: maskOf(what, options.mask),
+  };
+  const tilesOf = values.map((v) => useTile(valueOf(`'${what}' takes a tile or a number`, v, view.dtype, shape)));
+  return { trace, place, values: tilesOf, attrs: { order, scope } };
+}
+
+type AtomicUpdate = <D extends DType, R extends Rank>(
+  ref: Ref<D, Rank>,
+  value: Tile<D, R> | number,
+  options?: AtomicOptions<R>,
+) => Tile<D, R>;
+
+function atomicOp(kind: AtomicKind, what = `atomic.${kind}`): AtomicUpdate {
+  return (ref, value, options = {}) => {
+    const { trace, place, values, attrs } = atomicAccess(what, ref, [value], options as AtomicOptions<Rank>);
+    return traced(trace.emit('atomic_rmw', { ...place, value: values[0]! }, { ...attrs, kind })[0]!);
   };
 }
+
+/** Adds what is the negative of the value. */
+const atomicSub: AtomicUpdate = (ref, value, options) => {
+  const { dtype } = asRef("'atomic.sub' takes a ref", ref);
+  const tile =
+    typeof value === 'number' ? constant(value, dtype, []) : asTile("'atomic.sub' takes a tile or a number", value);
+  return atomic.add(ref, (tile as Tile).neg() as never, options);
+};
 
 /** Atomic updates of `ref.at(index tile, …)`; each gives the old values. Relaxed and device-wide unless said otherwise. */
 export const atomic = {
   add: atomicOp('add'),
+  sub: atomicSub,
+  /** Largest of both; -0 is less than 0, NaN wins. */
   max: atomicOp('max'),
+  /** Smallest of both; -0 is less than 0, NaN wins. */
   min: atomicOp('min'),
+  /** Of integers and bool, as `or` and `xor`. */
   and: atomicOp('and'),
   or: atomicOp('or'),
   xor: atomicOp('xor'),
   exchange: atomicOp('exchange'),
+  /**
+   * Compare and swap: elements that have the bits of `compare` become `value`. They did where what is given has those bits.
+   */
+  cas<D extends DType, R extends Rank>(
+    ref: Ref<D, Rank>,
+    compare: Tile<D, R> | number,
+    value: Tile<D, R> | number,
+    options: AtomicOptions<R> = {},
+  ): Tile<D, R> {
+    const access = atomicAccess('atomic.cas', ref, [compare, value], options as AtomicOptions<Rank>);
+    const operands = { ...access.place, compare: access.values[0]!, value: access.values[1]! };
+    return traced(access.trace.emit('atomic_cas', operands, access.attrs)[0]!);
+  },
 } as const;

@@ -6,15 +6,7 @@ import type { Loc } from '../diagnostics/location.js';
 import { createOp, tryCreateOp } from '../ir/builder.js';
 import { bool, isFloat } from '../ir/dtypes.js';
 import type { FastMathFlag } from '../ir/ops/elementwise.js';
-import {
-  type AttrsFor,
-  isOp,
-  isPure,
-  type OperandsFor,
-  type OpName,
-  type OpOf,
-  tryDefinition,
-} from '../ir/ops/index.js';
+import { type AttrsFor, isPure, type OperandsFor, type OpName, tryDefinition, writtenRef } from '../ir/ops/index.js';
 import { indexType, printType, type Type } from '../ir/types.js';
 import { type GenericOp, type Region, type Value, value } from '../ir/value.js';
 import { countUses, walk } from '../ir/walk.js';
@@ -253,8 +245,8 @@ function takesFastMath(name: OpName, operands: object): boolean {
 export function writtenRefs(region: Region): Set<Value> {
   const written = new Set<Value>();
   walk(region, (op) => {
-    if (isOp(op, 'store') || isOp(op, 'scatter') || isOp(op, 'atomic_rmw'))
-      written.add((op as OpOf<'store'>).operands.ref);
+    const ref = writtenRef(op);
+    if (ref) written.add(ref);
   });
   return written;
 }

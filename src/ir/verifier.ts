@@ -17,7 +17,7 @@ import type { Loc } from '../diagnostics/location.js';
 import { RaggedAnalysis } from './analyses/ragged.js';
 import { checkOp } from './check-op.js';
 import { type ArrayParam, type Dim, type Kernel, type Launch, maxNesting } from './kernel.js';
-import { isOp, tryDefinition } from './ops/index.js';
+import { isOp, tryDefinition, writtenRef } from './ops/index.js';
 import { argumentsOf, type Extent } from './symbolic.js';
 import { elementCount, maxRank, printType, type Type } from './types.js';
 import type { GenericOp, Region, Value } from './value.js';
@@ -160,13 +160,12 @@ class LaunchVerifier {
       this.sink(irCodes.undefinedName({ what: 'dim', name: `'${op.attrs.name}'` }, { loc }));
     if ((isOp(op, 'program_id') || isOp(op, 'num_programs')) && !this.axes.has(op.attrs.axis))
       this.sink(irCodes.undefinedName({ what: 'grid axis', name: `'${op.attrs.axis}'` }, { loc }));
-    if (definition.effects.some((e) => e === 'writes' || e === 'atomic')) {
-      const param = this.inputs.get((op.operands as { ref?: Value }).ref!);
-      if (param !== undefined)
-        this.sink(
-          irCodes.writesInput({ op: op.name, param }, { loc, help: `declare '${param}' as inout, or write an output` }),
-        );
-    }
+    const written = writtenRef(op);
+    const param = written && this.inputs.get(written);
+    if (param !== undefined)
+      this.sink(
+        irCodes.writesInput({ op: op.name, param }, { loc, help: `declare '${param}' as inout, or write an output` }),
+      );
     checkOp(op, this.sink);
     if (op.regions.length > 0 && depth === maxNesting) this.sink(irCodes.nestedTooDeep({ most: maxNesting }, { loc }));
     else for (const inner of op.regions) this.region(inner, loc, depth + 1);

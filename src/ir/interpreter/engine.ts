@@ -9,6 +9,7 @@ import type { OpDefinition, RaggedContext, ValidExtents } from '../define-op.js'
 import { i32 } from '../dtypes.js';
 import { definitionOf, isOp, type OpName, type OpOf } from '../ops/index.js';
 import { blockAxes } from '../ops/memory.js';
+import { indexedTiles } from '../ops/ragged-rules.js';
 import type { TileValue } from '../tile-value.js';
 import type { TileType } from '../types.js';
 import type { GenericOp, Region, Value } from '../value.js';
@@ -18,6 +19,7 @@ import {
   atomicElements,
   type BlockAccess,
   type Buffer,
+  compareAndSwapElements,
   gatherElements,
   type IndexedAccess,
   loadBlock,
@@ -191,16 +193,17 @@ export class Thread {
       }
       case 'scatter': {
         const { value } = (op as OpOf<'scatter'>).operands;
-        return scatterElements(this.indexed(op as OpOf<'scatter'>, value), this.tile(value));
+        return scatterElements(this.indexed(op as OpOf<'scatter'>), this.tile(value));
       }
       case 'atomic_rmw': {
         const { operands, attrs } = op as OpOf<'atomic_rmw'>;
-        const old = atomicElements(
-          attrs.kind,
-          this.indexed(op as OpOf<'atomic_rmw'>, operands.value),
-          this.tile(operands.value),
-        );
+        const old = atomicElements(attrs.kind, this.indexed(op as OpOf<'atomic_rmw'>), this.tile(operands.value));
         return this.bind(op.results, [old]);
+      }
+      case 'atomic_cas': {
+        const { compare, value } = (op as OpOf<'atomic_cas'>).operands;
+        const access = this.indexed(op as OpOf<'atomic_cas'>);
+        return this.bind(op.results, [compareAndSwapElements(access, this.tile(compare), this.tile(value))]);
       }
       case 'for':
         return this.enterFor(op as OpOf<'for'>);
@@ -294,13 +297,13 @@ export class Thread {
     };
   }
 
-  private indexed(op: OpOf<'gather'> | OpOf<'scatter'> | OpOf<'atomic_rmw'>, value?: Value): IndexedAccess {
+  private indexed(op: OpOf<'gather' | 'scatter' | 'atomic_rmw' | 'atomic_cas'>): IndexedAccess {
     const { ref, index = [], mask } = op.operands;
     const buffer = this.values.get(ref) as Buffer;
     const tiles = this.tiles(index);
     const { shape } = tiles[0]!;
     const masked = mask && this.tile(mask);
-    const ragged = [...tiles, ...(value ? [this.tile(value)] : []), ...(masked ? [masked] : [])];
+    const ragged = this.tiles(indexedTiles(op.operands));
     return {
       buffer,
       index: tiles,

@@ -1,7 +1,14 @@
 /** What loads, stores and atomics do to arrays in memory. */
 
 import { type DType, type HostArray, isFloat, isWide } from '../dtypes.js';
-import { allocate, decodeElements, encodeElement, encodeElements, type RegisterArray } from '../numerics/registers.js';
+import {
+  allocate,
+  allocateHost,
+  decodeElements,
+  encodeElement,
+  encodeElements,
+  type RegisterArray,
+} from '../numerics/registers.js';
 import type { AtomicKind } from '../ops/memory.js';
 import { stridesOf } from '../ops/shape.js';
 import type { TileValue } from '../tile-value.js';
@@ -218,3 +225,23 @@ export function atomicElements(kind: AtomicKind, access: IndexedAccess, value: T
   const ragged = limits.some((n, axis) => n < shape[axis]!);
   return { dtype, shape, data: old, ...(ragged ? { valid: limits } : {}) };
 }
+
+/** Replaces the elements that have the bits of `compare`, one after the other in row-major order; gives the old values. */
+export function compareAndSwapElements(access: IndexedAccess, compare: TileValue, value: TileValue): TileValue {
+  const { buffer, shape, limits } = access;
+  const { dtype } = buffer;
+  const old = allocate(dtype, elementCount(shape));
+  poison(dtype, old);
+  const [seen, wanted] = [allocateHost(dtype, 1), allocateHost(dtype, 1)];
+  forEachIndexed(access, (tile, memory) => {
+    decodeElements(dtype, buffer.data, memory, 1, 1, old, tile);
+    encodeElement(dtype, old[tile]!, seen, 0);
+    encodeElement(dtype, compare.data[tile]!, wanted, 0);
+    if (bytesOf(seen).every((byte, i) => byte === bytesOf(wanted)[i]))
+      encodeElement(dtype, value.data[tile]!, buffer.data, memory);
+  });
+  const ragged = limits.some((n, axis) => n < shape[axis]!);
+  return { dtype, shape, data: old, ...(ragged ? { valid: limits } : {}) };
+}
+
+const bytesOf = (a: HostArray): Uint8Array => new Uint8Array(a.buffer);

@@ -64,3 +64,9 @@ export function isOp<N extends OpName>(op: GenericOp | undefined, name: N): op i
 
 /** Without effects and regions: may be folded, merged, moved and dropped. */
 export const isPure = (op: GenericOp): boolean => definitionOf(op).effects.length === 0 && op.regions.length === 0;
+
+/** The array that an op writes to, itself and not in its regions. */
+export function writtenRef(op: GenericOp): Value | undefined {
+  const writes = definitionOf(op).effects.some((e) => e === 'writes' || e === 'atomic');
+  return writes ? (op.operands as { ref?: Value }).ref : undefined;
+}

@@ -2,7 +2,7 @@
 
 import { attr } from '../attributes.js';
 import { defineOp, one, optional, type Report, types, variadic } from '../define-op.js';
-import { bool } from '../dtypes.js';
+import { bool, type DType, isFloat } from '../dtypes.js';
 import { printType, type RefType, sameShape, sameType, type TileType, type Type, tileType } from '../types.js';
 import type { Value } from '../value.js';
 import { raggedIndexed, raggedLoad } from './ragged-rules.js';
@@ -90,6 +90,14 @@ export const atomicKinds = ['add', 'max', 'min', 'and', 'or', 'xor', 'exchange']
 export type AtomicKind = (typeof atomicKinds)[number];
 export const memoryOrders = ['relaxed', 'acquire', 'release', 'acq_rel'] as const;
 export const memoryScopes = ['block', 'device', 'system'] as const;
+
+/** What every atomic op on elements needs to hold. */
+function verifyAtomic(name: string, dtype: DType, kind: AtomicKind | 'cas', report: Report): void {
+  const bitwise = kind === 'and' || kind === 'or' || kind === 'xor';
+  const moves = kind === 'exchange' || kind === 'cas';
+  if (isFloat(dtype) ? bitwise : dtype === bool && !bitwise && !moves)
+    report(`'${name}' ${kind} does not take ${dtype.name}`);
+}
 
 export const memoryOps = [
   defineOp({
@@ -186,12 +194,43 @@ export const memoryOps = [
     },
     attrs: { kind: attr.word(...atomicKinds), order: attr.word(...memoryOrders), scope: attr.word(...memoryScopes) },
     results: {
-      infer: ({ ref, value, index = [], mask }, _, report) => {
+      infer: ({ ref, value, index = [], mask }, { kind }, report) => {
         const type = indexedType('atomic_rmw', ref, index, report);
         if (!type) return undefined;
         if (!sameType(type, value.type))
           report(`'atomic_rmw' needs a value ${printType(type)}, got ${printType(value.type)}`);
+        verifyAtomic('atomic_rmw', type.dtype, kind, report);
         verifyMask('atomic_rmw', mask, type, report);
+        return [type];
+      },
+    },
+    effects: ['atomic'],
+    ragged: raggedIndexed,
+  }),
+
+  defineOp({
+    name: 'atomic_cas',
+    summary:
+      'Replace each element of a ref that has the bits of `compare` by `value`, atomically; gives the old values.',
+    semantics:
+      'The element was replaced exactly where the old value has the bits of `compare`: a NaN equals itself, -0 is not 0. Relaxed and device-wide unless said otherwise. Elements beyond a valid extent, or masked off, do nothing; their old value is unspecified.',
+    operands: {
+      ref: one(types.ref('gmem', 'smem')),
+      compare: one(types.tile),
+      value: one(types.tile),
+      index: variadic(types.int),
+      mask: optional(types.bool),
+    },
+    attrs: { order: attr.word(...memoryOrders), scope: attr.word(...memoryScopes) },
+    results: {
+      infer: ({ ref, compare, value, index = [], mask }, _, report) => {
+        const type = indexedType('atomic_cas', ref, index, report);
+        if (!type) return undefined;
+        for (const [name, x] of Object.entries({ compare, value }))
+          if (!sameType(type, x.type))
+            report(`'atomic_cas' needs '${name}' to be ${printType(type)}, got ${printType(x.type)}`);
+        verifyAtomic('atomic_cas', type.dtype, 'cas', report);
+        verifyMask('atomic_cas', mask, type, report);
         return [type];
       },
     },

@@ -115,10 +115,16 @@ export const raggedLoad: RaggedRule<unknown, unknown> = (op, context) => {
   return [mask ? meetAll(context, [stated, context.extentsOf(mask)]) : stated];
 };
 
+/** The tiles of an op that is addressed element by element: all of them have a say in which elements take part. */
+export function indexedTiles(operands: object): readonly Value[] {
+  const { index = [], ...rest } = operands as { index?: readonly Value[]; [name: string]: unknown };
+  const { compare, value, mask } = rest as { compare?: Value; value?: Value; mask?: Value };
+  return [...index, compare, value, mask].filter((v) => v !== undefined);
+}
+
 /** Ops addressed element by element: the intersection of the extents of index tiles, value and mask. */
 export const raggedIndexed: RaggedRule<unknown, unknown> = (op, context) => {
-  const { index = [], value, mask } = op.operands as { index?: readonly Value[]; value?: Value; mask?: Value };
-  const tiles = [...index, value, mask].filter((v) => v !== undefined);
+  const tiles = indexedTiles(op.operands);
   return [
     meetAll(
       context,

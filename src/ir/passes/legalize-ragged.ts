@@ -10,6 +10,7 @@ import type { Kernel } from '../kernel.js';
 import { reduceIdentity } from '../ops/contraction.js';
 import { terminatorValues } from '../ops/control.js';
 import { isOp, type OpOf } from '../ops/index.js';
+import { indexedTiles } from '../ops/ragged-rules.js';
 import type { Pass } from '../pass.js';
 import { mapBodies, Rewriter } from '../rewrite.js';
 import { indexType, type TileType, tileType } from '../types.js';
@@ -101,7 +102,8 @@ function legalize(op: GenericOp, rewriter: Rewriter, ragged: RaggedAnalysis): vo
   if (isOp(op, 'dot')) return dot(op, rewriter, ragged, masks);
   if (isOp(op, 'load')) return load(op, rewriter, ragged, masks);
   if (isOp(op, 'store')) return store(op, rewriter, ragged, masks);
-  if (isOp(op, 'gather') || isOp(op, 'scatter') || isOp(op, 'atomic_rmw')) return indexed(op, rewriter, ragged, masks);
+  if (isOp(op, 'gather') || isOp(op, 'scatter') || isOp(op, 'atomic_rmw') || isOp(op, 'atomic_cas'))
+    return indexed(op, rewriter, ragged, masks);
   if (isOp(op, 'pad')) return pad(op, rewriter, ragged, masks);
   rewriter.keep(op);
 }
@@ -203,14 +205,13 @@ function store(op: OpOf<'store'>, rewriter: Rewriter, ragged: RaggedAnalysis, ma
 }
 
 function indexed(
-  op: OpOf<'gather'> | OpOf<'scatter'> | OpOf<'atomic_rmw'>,
+  op: OpOf<'gather' | 'scatter' | 'atomic_rmw' | 'atomic_cas'>,
   rewriter: Rewriter,
   ragged: RaggedAnalysis,
   masks: Masks,
 ): void {
   const { index = [], mask } = op.operands;
-  const value = isOp(op, 'gather') ? undefined : (op.operands as OpOf<'scatter'>['operands']).value;
-  const tiles = [...index, value, mask].filter((v) => v !== undefined);
+  const tiles = indexedTiles(op.operands);
   if (!tiles.some((t) => ragged.isRagged(t))) return void rewriter.keep(op);
   const combined = masks.combine(mask, typeOf(index[0]!).shape, masks.common(tiles));
   rewriter.keep(op, { operands: { ...op.operands, mask: combined } });

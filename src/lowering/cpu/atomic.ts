@@ -1,13 +1,12 @@
 /** Atomic updates, element by element: one instruction where the machine has it, else a compare-and-swap loop. */
 
 import { bf16, type DType, f16, isFloat } from '../../ir/dtypes.js';
-import type { OpOf } from '../../ir/ops/index.js';
+import { isOp, type OpOf } from '../../ir/ops/index.js';
 import type { AtomicKind } from '../../ir/ops/memory.js';
 import type { MlirValue } from '../mlir.js';
-import { unsupportedOp } from '../rule-table.js';
 import type { Buffer } from './arena.js';
 import { type ElementRule, elementRules } from './arithmetic.js';
-import type { Lanes } from './emitter.js';
+import type { Emitter, Lanes } from './emitter.js';
 import { fromMemory, memoryElem, storeScratch, toMemory } from './storage.js';
 import { type Tiles, typeOf } from './tiles.js';
 
@@ -29,15 +28,18 @@ const combine: Record<AtomicKind, ElementRule> = {
   exchange: (_, [, value]) => value!,
 };
 
-export function emitAtomic(tiles: Tiles, op: OpOf<'atomic_rmw'>, old: Buffer | undefined): void {
+/** @param old receives what was there before, if anything reads that. */
+export function emitAtomic(tiles: Tiles, op: OpOf<'atomic_rmw' | 'atomic_cas'>, old: Buffer | undefined): void {
   const { e } = tiles;
   const { ref, value, index: positions = [], mask } = op.operands;
   const { shape, dtype } = typeOf(value);
-  if (dtype.cls === 'bool') return unsupportedOp('atomics on bool');
   const element = (index: readonly MlirValue[]): void => {
     const { array, offsets } = tiles.indexedOffsets(ref, positions, index, 1);
     const address = e.address(array.base, offsets.value, memoryElem(dtype));
-    const before = update(tiles, op, address, tiles.lanesAt(value, index, 1), dtype);
+    const next = tiles.lanesAt(value, index, 1);
+    const before = isOp(op, 'atomic_cas')
+      ? swap(e, op, address, tiles.lanesAt(op.operands.compare, index, 1), next, dtype)
+      : update(e, op as OpOf<'atomic_rmw'>, address, next, dtype);
     if (old) storeScratch(e, before, tiles.baseOf(old), tiles.flatIndex({ shape }, index));
   };
   tiles.inNest(false, () => {
@@ -56,37 +58,64 @@ export function emitAtomic(tiles: Tiles, op: OpOf<'atomic_rmw'>, old: Buffer | u
 }
 
 /** Updates one element; gives what was there. */
-function update(tiles: Tiles, op: OpOf<'atomic_rmw'>, address: MlirValue, value: Lanes, dtype: DType): Lanes {
-  const { e } = tiles;
-  const ordering = orderings[op.attrs.order];
+function update(e: Emitter, op: OpOf<'atomic_rmw'>, address: MlirValue, value: Lanes, dtype: DType): Lanes {
   const memory = memoryElem(dtype);
   const direct = instruction(op.attrs.kind, dtype);
   if (direct !== undefined) {
     const raw = e.op('llvm.atomicrmw', {
       operands: [address, toMemory(e, value, dtype)],
       types: [memory],
-      properties: { bin_op: `${direct} : i64`, ordering: `${ordering} : i64` },
+      properties: { bin_op: `${direct} : i64`, ordering: `${orderings[op.attrs.order]} : i64` },
     });
     return fromMemory(e, raw, dtype, 1);
   }
-  // Compare-and-swap works on the bits: a NaN never compares equal to itself.
-  const bits = `i${memory.slice(1)}`;
-  const asBits = (raw: MlirValue): MlirValue =>
-    memory === bits ? raw : e.op('arith.bitcast', { operands: [raw], types: [bits] });
-  const fromBits = (raw: MlirValue): MlirValue =>
-    memory === bits ? raw : e.op('arith.bitcast', { operands: [raw], types: [memory] });
-  const seen = asBits(e.loadMemory(address, memory, 1, Number(memory.slice(1)) / 8));
+  const seen = asBits(e, e.loadMemory(address, memory, 1, Number(memory.slice(1)) / 8));
   const [last] = e.until([seen], ([expected]) => {
-    const current = fromMemory(e, fromBits(expected!), dtype, 1);
-    const next = asBits(toMemory(e, combine[op.attrs.kind](e, [current, value], dtype, op), dtype));
-    const pair = e.op('llvm.cmpxchg', {
-      operands: [address, expected!, next],
-      types: [`!llvm.struct<(${bits}, i1)>`],
-      properties: { success_ordering: `${ordering} : i64`, failure_ordering: '2 : i64' },
-    });
-    const field = (n: number, type: string): MlirValue =>
-      e.op('llvm.extractvalue', { operands: [pair], types: [type], properties: { position: `array<i64: ${n}>` } });
-    return { done: field(1, 'i1'), next: [field(0, bits)] };
+    const current = fromBits(e, expected!, dtype);
+    const next = asBits(e, toMemory(e, combine[op.attrs.kind](e, [current, value], dtype, op), dtype));
+    const { was, done } = compareAndSwap(e, address, expected!, next, op.attrs.order);
+    return { done, next: [was] };
   });
-  return fromMemory(e, fromBits(last!), dtype, 1);
+  return fromBits(e, last!, dtype);
+}
+
+function swap(
+  e: Emitter,
+  op: OpOf<'atomic_cas'>,
+  address: MlirValue,
+  compare: Lanes,
+  value: Lanes,
+  dtype: DType,
+): Lanes {
+  const [expected, next] = [compare, value].map((x) => asBits(e, toMemory(e, x, dtype)));
+  return fromBits(e, compareAndSwap(e, address, expected!, next!, op.attrs.order).was, dtype);
+}
+
+function compareAndSwap(
+  e: Emitter,
+  address: MlirValue,
+  expected: MlirValue,
+  next: MlirValue,
+  order: keyof typeof orderings,
+): { was: MlirValue; done: MlirValue } {
+  const pair = e.op('llvm.cmpxchg', {
+    operands: [address, expected, next],
+    types: [`!llvm.struct<(${expected.type}, i1)>`],
+    properties: { success_ordering: `${orderings[order]} : i64`, failure_ordering: '2 : i64' },
+  });
+  const field = (n: number, type: string): MlirValue =>
+    e.op('llvm.extractvalue', { operands: [pair], types: [type], properties: { position: `array<i64: ${n}>` } });
+  return { was: field(0, expected.type), done: field(1, 'i1') };
+}
+
+/** Compare-and-swap works on the bits: a NaN never compares equal to itself. */
+function asBits(e: Emitter, raw: MlirValue): MlirValue {
+  const bits = `i${raw.type.slice(1)}`;
+  return raw.type === bits ? raw : e.op('arith.bitcast', { operands: [raw], types: [bits] });
+}
+
+function fromBits(e: Emitter, bits: MlirValue, dtype: DType): Lanes {
+  const memory = memoryElem(dtype);
+  const raw = memory === bits.type ? bits : e.op('arith.bitcast', { operands: [bits], types: [memory] });
+  return fromMemory(e, raw, dtype, 1);
 }

@@ -250,20 +250,23 @@ export class RegionLowering {
     const [result] = op.results;
     if (this.pendingWrites(op.operands.ref)) this.flush();
     tiles.declareBlock(op);
-    tiles.set(result!, { kind: 'virtual', op });
-    if (typeOf(result!).shape.length === 0) {
-      const lanes = tiles.inNest(false, () => tiles.lanesAt(result!, [], 1));
-      return tiles.set(result!, { kind: 'scalar', lanes });
+    this.read(op, result!);
+  }
+
+  /** A tile that is read where it is asked for, unless its array may have changed by then; a scalar is read at once. */
+  private read(op: OpOf<'load' | 'gather'>, result: Value): void {
+    const { tiles } = this.context;
+    tiles.set(result, { kind: 'virtual', op });
+    if (typeOf(result).shape.length === 0) {
+      const lanes = tiles.inNest(false, () => tiles.lanesAt(result, [], 1));
+      return tiles.set(result, { kind: 'scalar', lanes });
     }
-    if (this.uses.mustKeep(result!) || this.uses.isOverwrittenBeforeUse(op, this.now)) this.materialise(result!);
+    if (this.uses.mustKeep(result) || this.uses.isOverwrittenBeforeUse(op, this.now)) this.materialise(result);
   }
 
   gather(op: OpOf<'gather'>): void {
-    const { tiles } = this.context;
-    const [result] = op.results;
     if (this.pendingWrites(op.operands.ref)) this.flush();
-    tiles.set(result!, { kind: 'virtual', op });
-    if (this.uses.mustKeep(result!) || this.uses.isOverwrittenBeforeUse(op, this.now)) this.materialise(result!);
+    this.read(op, op.results[0]!);
   }
 
   private pendingWrites(ref: Value): boolean {
@@ -291,14 +294,14 @@ export class RegionLowering {
     );
   }
 
-  atomic(op: OpOf<'atomic_rmw'>): void {
+  atomic(op: OpOf<'atomic_rmw' | 'atomic_cas'>): void {
     this.flush();
     const [result] = op.results;
     const { shape } = typeOf(result!);
     const old =
       this.uses.usersOf(result!).length > 0 ? this.allocate(this.context.tiles.elem(result!), shape) : undefined;
     emitAtomic(this.context.tiles, op, old);
-    if (old) this.context.tiles.set(result!, { kind: 'buffer', buffer: old });
+    if (old) this.place(result!, old);
   }
 
   // ---- tiles that are made in memory ------------------------------------------------------------------------------------
@@ -312,18 +315,17 @@ export class RegionLowering {
 
   /** An op that writes loops of its own: `emit` fills a buffer for each result. */
   write(op: GenericOp, emit: (buffers: readonly Buffer[], chunk: number) => void): void {
-    const { tiles } = this.context;
-    const buffers = op.results.map((r) => this.allocate(tiles.elem(r), typeOf(r).shape));
+    const buffers = op.results.map((r) => this.allocate(this.tiles.elem(r), typeOf(r).shape));
     this.emitAlone({ kind: 'own', op, emit: (chunk) => emit(buffers, chunk) });
     op.results.forEach((r, i) => {
-      if (typeOf(r).shape.length === 0) this.loadScalar(r, buffers[i]!);
-      else tiles.set(r, { kind: 'buffer', buffer: buffers[i]! });
+      this.place(r, buffers[i]!);
     });
   }
 
-  /** Makes a scalar of what a scratch tile of one element holds. */
-  private loadScalar(value: Value, buffer: Buffer): void {
+  /** Gives a value that lies in scratch its place: a scalar is an SSA value. */
+  private place(value: Value, buffer: Buffer): void {
     const { tiles } = this.context;
+    if (typeOf(value).shape.length > 0) return tiles.set(value, { kind: 'buffer', buffer });
     const lanes = loadScratch(tiles.e, tiles.baseOf(buffer), tiles.e.i64(0), buffer.elem, 1);
     tiles.set(value, { kind: 'scalar', lanes });
   }
@@ -456,7 +458,7 @@ export class RegionLowering {
     const toScalar = typeOf(op.results[0]!).shape.length === 0;
     if (isUnitReshape(op) && !toScalar) return this.virtual(op);
     const buffer = this.materialise(op.operands.input);
-    if (toScalar) return this.loadScalar(op.results[0]!, buffer);
+    if (toScalar) return this.place(op.results[0]!, buffer);
     this.shared.add(buffer.offset);
     const [result] = op.results;
     this.context.tiles.set(result!, { kind: 'buffer', buffer: { ...buffer, shape: typeOf(result!).shape } });

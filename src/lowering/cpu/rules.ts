@@ -82,6 +82,7 @@ export const cpuRules: RuleTable<RegionLowering> = {
   gather: (l, op) => l.gather(op),
   scatter: (l, op) => l.scatter(op),
   atomic_rmw: (l, op) => l.atomic(op),
+  atomic_cas: (l, op) => l.atomic(op),
   for: (l, op) => l.for(op),
   while: (l, op) => l.while(op),
   if: (l, op) => l.if(op),

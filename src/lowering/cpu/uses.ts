@@ -1,6 +1,6 @@
 /** Who reads which value of a region, and what it would cost to compute one again. */
 
-import { isOp, type OpOf } from '../../ir/ops/index.js';
+import { isOp, type OpOf, writtenRef } from '../../ir/ops/index.js';
 import { unitReshapeAxes } from '../../ir/ops/ragged-rules.js';
 import type { GenericOp, Region, Value } from '../../ir/value.js';
 import { operandsOf, walk } from '../../ir/walk.js';
@@ -159,8 +159,7 @@ export class RegionUses {
 
 /** Whether an op, or one inside its regions, writes to an array. */
 function writesTo(op: GenericOp, ref: Value): boolean {
-  const direct = (o: GenericOp): boolean =>
-    (isOp(o, 'store') || isOp(o, 'scatter') || isOp(o, 'atomic_rmw')) && o.operands.ref === ref;
+  const direct = (o: GenericOp): boolean => writtenRef(o) === ref;
   let found = direct(op);
   for (const region of op.regions) walk(region, (o) => (found ||= direct(o)));
   return found;
