@@ -34,6 +34,7 @@ export {
 export { type Counter, random, type Seed } from './frontend/random.js';
 export type { Axis, Dims, Max, Rank } from './frontend/rank.js';
 export { all, atomic, ds, type Extent, gather, Ref, type Slice, scatter } from './frontend/ref.js';
+export { type Sorted, sort, topK } from './frontend/sort.js';
 export { type ArraySpec, array, element, grid, type ScalarSpec, scalar, squeezed } from './frontend/spec.js';
 export { type Index, type Scalar, Tile } from './frontend/tile.js';
 export {

@@ -13,6 +13,7 @@ import { elementwiseOps } from './elementwise.js';
 import { memoryOps } from './memory.js';
 import { randomOps } from './random.js';
 import { shapeOps } from './shape.js';
+import { sortOps } from './sort.js';
 
 export const opTable = [
   ...shapeOps,
@@ -20,6 +21,7 @@ export const opTable = [
   ...elementwiseOps,
   ...contractionOps,
   ...combineOps,
+  ...sortOps,
   ...randomOps,
   ...memoryOps,
   ...controlOps,

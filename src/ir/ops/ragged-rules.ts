@@ -207,3 +207,11 @@ export const raggedTakeAlong: RaggedRule<unknown, unknown> = (op, context) => {
   const { input, index } = op.operands as { input: Value; index: Value };
   return [meetAll(context, [context.extentsOf(index), fullAlong(context, context.extentsOf(input), axis, 'a choice')])];
 };
+
+/** What lies beyond goes last, so a line is valid as far as before; the first so many of it count as valid altogether. */
+export const raggedSort: RaggedRule<unknown, unknown> = (op, context) => {
+  const { axis, keep } = op.attrs as { axis: number; keep?: number };
+  const extents = context.extentsOf((op.operands as { input: Value }).input);
+  const sorted = keep === undefined ? extents : extents.with(axis, undefined);
+  return op.results.map(() => sorted);
+};

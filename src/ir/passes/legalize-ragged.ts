@@ -11,6 +11,7 @@ import { reduceIdentity } from '../ops/contraction.js';
 import { terminatorValues } from '../ops/control.js';
 import { isOp, type OpOf } from '../ops/index.js';
 import { indexedTiles } from '../ops/ragged-rules.js';
+import { lastValue } from '../ops/sort.js';
 import type { Pass } from '../pass.js';
 import { mapBodies, Rewriter } from '../rewrite.js';
 import { indexType, type TileType, tileType } from '../types.js';
@@ -98,6 +99,7 @@ function legalize(op: GenericOp, rewriter: Rewriter, ragged: RaggedAnalysis): vo
   const masks = new Masks(rewriter, op, ragged);
   if (isOp(op, 'reduce')) return reduce(op, rewriter, ragged, masks);
   if (isOp(op, 'scan')) return scan(op, rewriter, ragged, masks);
+  if (isOp(op, 'sort')) return sort(op, rewriter, ragged, masks);
   if (isOp(op, 'reduce_with') || isOp(op, 'scan_with')) return combine(op, rewriter, masks);
   if (isOp(op, 'dot')) return dot(op, rewriter, ragged, masks);
   if (isOp(op, 'load')) return load(op, rewriter, ragged, masks);
@@ -126,6 +128,15 @@ function scan(op: OpOf<'scan'>, rewriter: Rewriter, ragged: RaggedAnalysis, mask
   const extents = onAxis(ragged.of(input), axis);
   if (!reverse || extents[axis] === undefined) return void rewriter.keep(op);
   const fill = reduceIdentity(kind, typeOf(input).dtype)!;
+  rewriter.keep(op, { operands: { input: masks.neutralise(input, extents, fill) } });
+}
+
+/** Being stable, it leaves what lies beyond behind all that is valid, if that comes last. */
+function sort(op: OpOf<'sort'>, rewriter: Rewriter, ragged: RaggedAnalysis, masks: Masks): void {
+  const { input } = op.operands;
+  const extents = onAxis(ragged.of(input), op.attrs.axis);
+  if (extents[op.attrs.axis] === undefined) return void rewriter.keep(op);
+  const fill = lastValue(typeOf(input).dtype, op.attrs.descending ?? false);
   rewriter.keep(op, { operands: { input: masks.neutralise(input, extents, fill) } });
 }
 

@@ -124,7 +124,8 @@ export class RegionLowering {
     if (alongRows && this.uses.cost(input) > 1) this.keep(input);
   }
 
-  private allocate(elem: Elem, shape: readonly number[], panel?: number): Buffer {
+  /** Scratch of the region. */
+  allocate(elem: Elem, shape: readonly number[], panel?: number): Buffer {
     const buffer = this.context.arena.allocate(elem, shape, panel);
     this.own.push(buffer);
     return buffer;

@@ -1,3 +1,5 @@
+/** Random bits on lanes. */
+
 import type { DType } from '../../ir/dtypes.js';
 import { isOp } from '../../ir/ops/index.js';
 import { philoxKeySteps, philoxMultipliers, philoxRounds } from '../../ir/ops/random.js';

@@ -4,6 +4,7 @@ import type { RuleTable } from '../rule-table.js';
 import { lowerConcatenate, lowerInsert, lowerJoin, lowerSlice, lowerSplit, lowerTakeAlong } from './arrange.js';
 import { lowerCombine } from './combine.js';
 import type { RegionLowering } from './program.js';
+import { lowerSort } from './sort.js';
 
 const virtual = (lowering: RegionLowering, op: GenericOp): void => lowering.virtual(op);
 /** Ops whose results are scalars always: they never get to the rule of a tile. */
@@ -72,6 +73,7 @@ export const cpuRules: RuleTable<RegionLowering> = {
   gt: virtual,
   ge: virtual,
   philox: virtual,
+  sort: lowerSort,
   reduce: (l, op) => l.reduce(op),
   scan: lowerCombine,
   reduce_with: lowerCombine,
