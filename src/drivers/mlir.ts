@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InternalError, ToolError } from '../diagnostics/diagnostic.js';
-import { fileLoc } from '../diagnostics/location.js';
+import { placedError } from './mlir-place.js';
 import { type Outcome, toolError } from './run.js';
 import { runStage, type StageRecord, type ToolStage } from './stages.js';
 import { findTool, type Tool, type ToolName, type ToolPaths } from './tool.js';
@@ -184,18 +184,10 @@ function mlirError(outcome: Outcome, folder: string, input: Uint8Array): ToolErr
   const stderr = outcome.stderr.replaceAll(`${folder}/`, '');
   const cleaned = { ...outcome, stderr, argv: outcome.argv.map((a) => a.replaceAll(`${folder}/`, '')) };
   const error = toolError(cleaned);
-  const named = /(?:^|\n)(?:loc\()?"?([^"\n:()]+)"?:(\d+):(\d+)\)?: error: /.exec(stderr);
-  const place = named?.[1]?.startsWith('kernel.') ? carriedLocation(input, Number(named[2])) : named;
-  if (!place) return error;
-  const loc = fileLoc(place[1]!, Number(place[2]), Number(place[3]));
+  const loc = placedError(stderr, input)?.loc;
+  if (!loc) return error;
   return new ToolError(
     error.diagnostics.map((d) => ({ ...d, loc })),
     error.failure,
   );
-}
-
-/** The last location on a line of MLIR text, as file, line and column. */
-function carriedLocation(text: Uint8Array, line: number): RegExpMatchArray | undefined {
-  const content = Buffer.from(text).toString('utf8').split('\n')[line - 1] ?? '';
-  return [...content.matchAll(/"([^"]+)":(\d+):(\d+)/g)].at(-1);
 }

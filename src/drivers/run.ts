@@ -80,7 +80,7 @@ export async function run(
 }
 
 /** Why we stopped a child. */
-type Stop = 'timed out' | 'aborted' | 'overflowed';
+export type Stop = 'timed out' | 'aborted' | 'overflowed';
 
 /** Follows one child until it has ended: when it began, and whether we stopped it. */
 function watchChild(pid: number | undefined, signal: AbortSignal | undefined) {
@@ -130,7 +130,60 @@ function outcomeOf(end: ChildEnd, watched: Watched): Omit<Outcome, 'tool' | 'arg
   };
 }
 
-/** A process that is talked to line by line while it runs. */
+/** A process that is talked to by lines in both directions while it runs. */
+export interface Channel {
+  /** What it says, until its output ends. */
+  readonly lines: AsyncIterator<string>;
+  send(line: string): void;
+  /** Ends it, and whatever it started. */
+  stop(why: Stop): void;
+  /** How it ended. */
+  readonly ended: Promise<Outcome>;
+  /** Ends its input and tells how it ended. */
+  close(): Promise<Outcome>;
+}
+
+/** Starts a process to talk to. */
+export async function openChannel(
+  tool: string,
+  path: string,
+  args: readonly string[],
+  { signal, cwd }: Pick<RunOptions, 'signal' | 'cwd'> = {},
+): Promise<Channel> {
+  const { execa } = await import('execa');
+  const child = execa(path, args, {
+    reject: false,
+    encoding: 'buffer',
+    env: childEnvironment(),
+    extendEnv: false,
+    detached: true,
+    buffer: { stdout: false },
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  // Writing to one that has ended is no error of its own: its end is the answer.
+  child.stdin.on('error', () => {});
+  const watch = watchChild(child.pid, signal);
+  const ended = child.then((result) => ({
+    tool,
+    argv: [path, ...args],
+    ...outcomeOf(result, watch.end()),
+    stdout: new Uint8Array(),
+  }));
+  return {
+    lines: createInterface({ input: child.stdout })[Symbol.asyncIterator](),
+    send(line) {
+      child.stdin.write(`${line}\n`);
+    },
+    stop: watch.stop,
+    ended,
+    close() {
+      child.stdin.end();
+      return ended;
+    },
+  };
+}
+
+/** A process that answers each line by a line. */
 export interface Conversation {
   /** Sends a line and waits for the next line of the answer; undefined where the process ended instead. */
   ask(line: string): Promise<string | undefined>;
@@ -139,7 +192,7 @@ export interface Conversation {
 }
 
 /**
- * Starts a process to talk to.
+ * Starts a process to ask.
  *
  * @param options `timeout` is that of one answer.
  */
@@ -149,32 +202,16 @@ export async function converse(
   args: readonly string[],
   { timeout = defaultTimeout, signal }: Pick<RunOptions, 'timeout' | 'signal'> = {},
 ): Promise<Conversation> {
-  const { execa } = await import('execa');
-  const child = execa(path, args, {
-    reject: false,
-    encoding: 'buffer',
-    env: childEnvironment(),
-    extendEnv: false,
-    detached: true,
-    buffer: { stdout: false },
-  });
-  // Writing to one that has ended is no error of its own: its end is the answer.
-  child.stdin.on('error', () => {});
-  const watch = watchChild(child.pid, signal);
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const channel = await openChannel(tool, path, args, signal ? { signal } : {});
   return {
     async ask(line) {
-      const timer = setTimeout(() => watch.stop('timed out'), timeout);
-      child.stdin.write(`${line}\n`);
-      const { value, done } = await lines.next();
+      const timer = setTimeout(() => channel.stop('timed out'), timeout);
+      channel.send(line);
+      const { value, done } = await channel.lines.next();
       clearTimeout(timer);
       return done ? undefined : value;
     },
-    async close() {
-      child.stdin.end();
-      const result = await child;
-      return { tool, argv: [path, ...args], ...outcomeOf(result, watch.end()), stdout: new Uint8Array() };
-    },
+    close: channel.close,
   };
 }
 
@@ -192,7 +229,7 @@ export function causeOf(stderr: string): string {
   return lines.find((l) => /\berror\b|\bassertion\b.*\bfailed\b/i.test(l)) ?? lines.at(-1) ?? '';
 }
 
-function howItEnded(outcome: Outcome): string {
+export function howItEnded(outcome: Outcome): string {
   if (outcome.aborted) return 'was cancelled';
   if (outcome.timedOut) return `did not end within ${Math.round(outcome.milliseconds / 1000)} s`;
   if (outcome.overflowed) return `printed more than ${outputLimit / 1_000_000} MB and was stopped`;

@@ -36,7 +36,7 @@ export interface StageOptions {
   readonly explain?: (outcome: Outcome) => ToolError;
 }
 
-/** Runs one stage on a file; gives the bytes it made and a record of it. */
+/** Runs one stage on a file; gives the bytes it made, a record of it, and what the tool printed besides. */
 export async function runStage<T extends string>(
   stage: ToolStage<T>,
   tool: Tool,
@@ -44,7 +44,7 @@ export async function runStage<T extends string>(
   output: string,
   read: (path: string) => Promise<Uint8Array>,
   { signal, timeout, explain = toolError }: StageOptions,
-): Promise<{ bytes: Uint8Array; record: StageRecord }> {
+): Promise<{ bytes: Uint8Array; record: StageRecord; printed: string }> {
   const args = stage.args(input.path, output);
   const outcome = await run(tool.name, tool.path, args, {
     ...(signal ? { signal } : {}),
@@ -57,6 +57,7 @@ export async function runStage<T extends string>(
   const bytes = stage.clean?.(made) ?? made;
   return {
     bytes,
+    printed: outcome.stderr,
     record: {
       stage: stage.stage,
       tool: tool.name,

@@ -34,12 +34,23 @@ const llvm = (name: string): ToolKind => ({
   help: 'run: tilewright toolchain install mlir',
 });
 
-/** The tools that the CPU back end needs. */
+/** Release 12.8 is the first that knows every target of ours. */
+const ptxas = (...names: string[]): ToolKind => ({
+  names,
+  version: /release (\d+\.\d+)/,
+  accepts: (v) => Number(v.split('.')[0]) > 12 || Number(v.split('.')[1]) >= 8,
+  wanted: '12.8 or newer',
+  help: 'run: tilewright toolchain install triton',
+});
+
+/** Every tool that is started by itself. */
 export const toolKinds = {
   'mlir-opt': llvm('mlir-opt'),
   'mlir-translate': llvm('mlir-translate'),
   opt: llvm('opt'),
   llc: llvm('llc'),
+  ptxas: ptxas('ptxas'),
+  'ptxas-blackwell': ptxas('ptxas-blackwell', 'ptxas'),
   cc: {
     names: ['cc', 'gcc', 'clang'],
     version: /(\d+\.\d+(?:\.\d+)?)/,

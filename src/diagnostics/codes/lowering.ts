@@ -30,4 +30,18 @@ export const loweringCodes = {
     'The target is known, but this version of tilewright has no back end that compiles for it.',
     ({ target }) => `this version of tilewright cannot compile for '${target}' yet`,
   ),
+  unknownOption: defineCode<{ backend: string; option: string }>(
+    'TW2010',
+    'error',
+    'an unknown option of a back end',
+    'Options of a back end come from the kernel (`compilerParams`) and from `-Xtriton KEY=VALUE`; they are known by the names of `pltriton.CompilerParams` and by Triton’s own.',
+    ({ backend, option }) => `back end ${backend} has no option '${option}'`,
+  ),
+  badOption: defineCode<{ option: string; target: string; expected: string; got: string }>(
+    'TW2011',
+    'error',
+    'an option of a back end with a value that does not do',
+    'The target cannot be compiled for with this value.',
+    ({ option, target, expected, got }) => `option '${option}' for '${target}': expected ${expected}, got ${got}`,
+  ),
 } as const;

@@ -72,4 +72,25 @@ export const toolCodes = {
     'The kernel did not end within the time limit and was stopped.',
     ({ seconds }) => `the kernel did not end within ${seconds} s`,
   ),
+  compilerCrashed: defineCode<{ tool: string; stage: string; how: string; cause: string }>(
+    'TW3040',
+    'error',
+    'a compiler crashed',
+    'Each kernel is compiled in a process of its own; this one died. That is a bug in the compiler, or in the text that tilewright gave it; the command in the notes reproduces it. The next kernel compiles as if nothing had happened.',
+    ({ tool, stage, how, cause }) => `${tool} ${how} in stage '${stage}'${cause ? `: ${cause}` : ''}`,
+  ),
+  compilerTimedOut: defineCode<{ tool: string; stage: string; seconds: number }>(
+    'TW3041',
+    'error',
+    'a compiler ran too long',
+    'The compiler did not come to an end and was stopped. Very large tiles are the usual reason: the code that is made grows with the elements of a tile per thread.',
+    ({ tool, stage, seconds }) => `${tool} did not end within ${seconds} s, in stage '${stage}'`,
+  ),
+  workerDied: defineCode<{ tool: string; how: string; cause: string }>(
+    'TW3042',
+    'error',
+    'a worker process ended',
+    'The process that compiles for one command was stopped from outside, or could not start. What it was compiling is lost; the next call starts another.',
+    ({ tool, how, cause }) => `the worker of ${tool} ${how}${cause ? `: ${cause}` : ''}`,
+  ),
 } as const;
