@@ -7,6 +7,7 @@ export { CompileError, type Diagnostic, InternalError, ToolError } from './diagn
 export { concatenate, extract, flip, insert, join, slice, split, takeAlong } from './frontend/arrange.js';
 export { reduce, scan } from './frontend/combine.js';
 export { type Carry, ifElse, loop, when, whileLoop } from './frontend/control.js';
+export { assertTrue, assume, debugPrint, multipleOf } from './frontend/debug.js';
 export { Kernel, kernel, type TracedKernel } from './frontend/kernel.js';
 export {
   cdiv,

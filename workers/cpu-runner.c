@@ -9,6 +9,7 @@
  *     launch SYMBOL PROGRAMS SCRATCH NPOINTERS BUFFER... NSCALARS HEX...
  *
  * Each launch is `void SYMBOL(void *const *pointers, const int64_t *scalars, void *scratch, int64_t lo, int64_t hi)`.
+ * Kernels may print lines that begin with `(`, and `assert …` before they abort.
  * Prints `time NANOSECONDS` for each repetition (a line of them for each `run N`), or one line
  * `crash SIGNAL LAUNCH FIRST LAST` (the programs of the call that crashed) and exits with 70. Anything wrong with the job itself: a message on standard error, exit 64.
  */
@@ -240,6 +241,8 @@ int main(int argc, char **argv) {
   /* A kernel that never ends must not outlive whoever waits for it. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (argc != 2) die("usage:", "cpu-runner JOB");
+  /* What kernels print must be there when one of them ends the run. */
+  setvbuf(stdout, NULL, _IOLBF, 0);
   watch_crashes();
   read_job(argv[1], &repeat);
   if (threads > 1) pool = start_pool();

@@ -139,7 +139,7 @@ export async function runSource(
   options: RunOptions = {},
 ): Promise<RunReport> {
   const { compiled, bound, names, job } = await prepare(kernel, given, options);
-  const { outputs, nanoseconds } = await runCpu(job, options);
+  const { outputs, nanoseconds } = await withDisplayLocations(kernel.folder, () => runCpu(job, options));
   const arrays = new Map(bound.arrays);
   for (const [i, bytes] of outputs) {
     const { dtype, shape } = bound.arrays.get(names[i]!)!;

@@ -44,12 +44,17 @@ export const command = defineCommand({
       [...flags.outputs, ...flags.expect].map((b) => b.name),
     );
 
-    const options = { ...compileOptions(args, session), hooks: await passHooks(args, session) };
+    const options = {
+      ...compileOptions(args, session),
+      print: session.reporter.say,
+      hooks: await passHooks(args, session),
+    };
     if (flags.dumpDir !== undefined) await dump(kernel, name, target, flags.dumpDir, options);
     const interpreted = async (): Promise<Readonly<Record<string, NdArray>>> => {
       const { interpretSource } = await import('../api/run.js');
       return interpretSource(source, given, {
         cancelled: () => session.signal.aborted,
+        print: session.reporter.say,
         ...(flags.maxSteps === undefined ? {} : { maxSteps: flags.maxSteps }),
       });
     };

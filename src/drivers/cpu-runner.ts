@@ -3,8 +3,10 @@
 import { constants, existsSync } from 'node:fs';
 import { access, open, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { interpreterCodes } from '../diagnostics/codes/interpreter.js';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import { CompileError, invariant, ToolError } from '../diagnostics/diagnostic.js';
+import { fileLoc } from '../diagnostics/location.js';
 import { assetPath } from './assets.js';
 import { publishFolder } from './cache.js';
 import { cacheFolder } from './environment.js';
@@ -46,6 +48,8 @@ export interface CpuRunOptions {
   /** Milliseconds; ten minutes by default. */
   readonly timeout?: number;
   readonly signal?: AbortSignal;
+  /** Takes the lines that kernels print, when they have run; the console by default. */
+  readonly print?: (line: string) => void;
 }
 
 const defaultTimeout = 600_000;
@@ -184,11 +188,12 @@ function describeJob(job: CpuJob, repeat: number, library: string, buffer: (i: n
  */
 export async function runCpu(
   job: CpuJob,
-  { repeat = 1, timeout = defaultTimeout, signal }: CpuRunOptions = {},
+  { repeat = 1, timeout = defaultTimeout, signal, print = console.log }: CpuRunOptions = {},
 ): Promise<CpuResult> {
   return withJob(job, repeat, async ({ runner, path, read }) => {
     const outcome = await run('cpu-runner', runner, [path], { timeout, ...(signal ? { signal } : {}) });
     const printed = Buffer.from(outcome.stdout).toString('utf8');
+    for (const [line] of printed.matchAll(/^\(.*$/gm)) print(line);
     if (!outcome.ok) throw kernelError(job, outcome, printed, timeout);
     const outputs = new Map<number, Uint8Array>();
     for (const [i, buffer] of job.buffers.entries()) if (buffer.output) outputs.set(i, await read(i));
@@ -200,6 +205,12 @@ export async function runCpu(
 /** Why the runner did not do its work, by how it ended and what it printed. */
 function kernelError(job: CpuJob, outcome: Outcome, printed: string, timeout: number): CompileError | ToolError {
   if (outcome.timedOut) return new CompileError([toolCodes.kernelTimedOut({ seconds: timeout / 1000 })]);
+  const failed = /^assert (\[.*\]) (\(.*)$/m.exec(printed);
+  if (failed) {
+    const [file, line, col, message] = JSON.parse(failed[1]!) as [string, number, number, string];
+    const loc = line > 0 ? { loc: fileLoc(file, line, col) } : {};
+    return new CompileError([interpreterCodes.assertionFailed({ message, program: failed[2]! }, loc)]);
+  }
   const crash = /^crash (\w+) (\d+) (\d+) (\d+)$/m.exec(printed);
   if (!crash) return toolError(outcome);
   const [, signal, launch, first, last] = crash;

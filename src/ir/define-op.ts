@@ -94,8 +94,8 @@ export type ResultRule<O, A> =
   | { readonly infer: (operands: OperandsOf<O>, attrs: AttrsOf<A>, report: Report) => readonly Type[] | undefined }
   | { readonly stated: number | 'any' };
 
-/** What an op does besides giving results. An op without effects may be folded, merged, moved and dropped. */
-export type Effect = 'reads' | 'writes' | 'atomic' | 'control';
+/** What an op does besides giving results; `external`: it prints, or may end the run. An op without effects may be folded, merged, moved and dropped. */
+export type Effect = 'reads' | 'writes' | 'atomic' | 'control' | 'external';
 
 /** The valid extent of each axis of a tile; undefined where the whole axis is valid. */
 export type ValidExtents<E> = readonly (E | undefined)[];

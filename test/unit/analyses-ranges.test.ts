@@ -237,3 +237,33 @@ test('what is known of random arithmetic holds for every program and trip', () =
     { seed: 20261201, numRuns: 300 },
   );
 });
+
+describe('promises', () => {
+  const promising = (promise: string): string => `%n = dim {name = "n"} : i32 %m = dim {name = "m"} : i32
+    %a = constant {value = 100} : i32 %b = constant {value = 7} : i32 ${promise}`;
+
+  test('of a multiple hold for what is computed from it', () => {
+    const ops = promising('%p = multiple_of %n {multiple = 16} : i32 %q = mul %p, %b : i32 %e = add %q, %p : i32');
+    expect(knownOf('dim n max(1000) dim m', '', ops)).toMatchObject({ low: 0, multipleOf: 128 });
+    const both = promising('%p = multiple_of %n {multiple = 6} : i32 %e = multiple_of %p {multiple = 4} : i32');
+    expect(knownOf('dim n dim m', '', both)).toMatchObject({ multipleOf: 12 });
+  });
+
+  test('of bounds hold in the whole launch, before and behind', () => {
+    const at = (op: string): string => promising(`%e = sub %n, %b : i32 %c = ${op} %n, %a : bool assume %c`);
+    expect(knownOf('dim n dim m', '', at('lt'))).toMatchObject({ low: -7, high: 92 });
+    expect(knownOf('dim n dim m', '', at('le'))).toMatchObject({ low: -7, high: 93 });
+    expect(knownOf('dim n dim m', '', at('gt'))).toMatchObject({ low: 94, atLeast: 94 });
+    expect(knownOf('dim n dim m', '', at('ge'))).toMatchObject({ low: 93, atLeast: 93 });
+    expect(knownOf('dim n dim m', '', at('eq'))).toMatchObject({ low: 93, high: 93 });
+    const both = promising(`%e = sub %n, %b : i32 %c = le %n, %a : bool %d = ge %n, %b : bool
+      %f = and %c, %d : bool assume %f`);
+    expect(knownOf('dim n dim m', '', both)).toMatchObject({ low: 0, high: 93 });
+  });
+
+  test('that only hold in a branch bind nothing outside of it', () => {
+    const inside = promising(`%e = sub %n, %b : i32 %d = lt %m, %a : bool
+      if %d () { %c = lt %n, %a : bool assume %c yield } () { yield }`);
+    expect(knownOf('dim n max(1000) dim m', '', inside)).toMatchObject({ high: 993 });
+  });
+});

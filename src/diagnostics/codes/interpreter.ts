@@ -38,4 +38,18 @@ export const interpreterCodes = {
     'The position of the largest of no elements, or no elements combined by a function, has no value. A block lies wholly beyond its array along the reduced axis.',
     ({ op, program }) => `'${op}' of no elements in program ${program}`,
   ),
+  assertionFailed: defineCode<{ message: string; program: string }>(
+    'TW5005',
+    'error',
+    'an assertion of the kernel failed',
+    'The condition of `assertTrue` does not hold: in the program, and for the element of the tile, that the message names. Compiled kernels check as well; there the first program to fail is reported.',
+    ({ message, program }) => `assertion failed: ${message}, in program ${program}`,
+  ),
+  brokenPromise: defineCode<{ promise: string; program: string }>(
+    'TW5006',
+    'error',
+    'a promise of the kernel is broken',
+    'What `assume` or `multipleOf` promise does not hold. A compiled kernel relies on it without looking.',
+    ({ promise, program }) => `${promise}, in program ${program}`,
+  ),
 } as const;

@@ -46,7 +46,56 @@ export class Ranges {
     this.dims = new Map(kernel.dims.map((d) => [d.name, d]));
     for (const { kind, name, value } of kernel.params)
       if (kind === 'scalar' && sameType(value.type, indexType)) this.forms.set(value, this.argument(name));
+    const assumed = launch.body.ops.flatMap((op) => (isOp(op, 'assume') ? [op.operands.condition] : []));
     walk(launch.body, (op) => this.visit(op));
+    if (assumed.length === 0) return;
+    // What the launch assumes holds in all of it, also for what was computed before.
+    for (const condition of assumed) this.assume(condition);
+    walk(launch.body, (op) => this.visit(op));
+  }
+
+  private readonly makers = new Map<Value, GenericOp>();
+  /** Bounds that the kernel promises of a value, beside those of its computation. */
+  private readonly promised = new Map<Value, { readonly low: number; readonly high: number }>();
+
+  private assume(condition: Value): void {
+    const op = this.makers.get(condition);
+    const { left, right } = (op?.operands ?? {}) as { left?: Value; right?: Value };
+    if (!op || !left || !right) return;
+    if (isOp(op, 'and')) for (const part of [left, right]) this.assume(part);
+    if (!sameType(left.type, indexType)) return;
+    if (isOp(op, 'lt')) this.promise(left, right, 1);
+    if (isOp(op, 'le') || isOp(op, 'eq')) this.promise(left, right, 0);
+    if (isOp(op, 'gt')) this.promise(right, left, 1);
+    if (isOp(op, 'ge') || isOp(op, 'eq')) this.promise(right, left, 0);
+  }
+
+  /** `smaller + by` is at most `larger`. */
+  private promise(smaller: Value, larger: Value, by: number): void {
+    const [low, high] = [this.of(smaller).low + by, this.of(larger).high - by];
+    const add = (v: Value, facts: { readonly low?: number; readonly high?: number }): void => {
+      const known = this.promised.get(v) ?? { low: lowest, high: highest };
+      this.promised.set(v, {
+        low: Math.max(known.low, facts.low ?? lowest),
+        high: Math.min(known.high, facts.high ?? highest),
+      });
+    };
+    add(smaller, { high });
+    add(larger, { low });
+  }
+
+  /** A form with what is promised of it: the same number, of which more is known. */
+  private narrowed(form: Affine, low: number, high: number, multipleOf: number): Affine {
+    const known = rangeOf(form);
+    const divisor = divisorOf(form);
+    if (low <= known.low && high >= known.high && divisor % multipleOf === 0) return form;
+    return this.named(`${keyOf(form)} from ${low} to ${high} by ${multipleOf}`, () => ({
+      low: Math.max(low, known.low),
+      high: Math.min(high, known.high),
+      multipleOf: (divisor / gcd(divisor, multipleOf) || 1) * multipleOf,
+      atLeast: [form],
+      atMost: [form],
+    }));
   }
 
   /** Least and greatest value of an i32 scalar. */
@@ -81,7 +130,12 @@ export class Ranges {
       this.forms.set(op.regions[0]!.args[0]!, this.counter(this.form(from), this.form(to), this.form(step)));
     }
     const [result] = op.results;
-    if (result && op.results.length === 1 && sameType(result.type, indexType)) this.forms.set(result, this.result(op));
+    if (!result || op.results.length !== 1) return;
+    this.makers.set(result, op);
+    if (!sameType(result.type, indexType)) return;
+    const form = this.result(op);
+    const promised = this.promised.get(result);
+    this.forms.set(result, promised ? this.narrowed(form, promised.low, promised.high, 1) : form);
   }
 
   private unknown({ low = lowest, high = highest, multipleOf = 1, atLeast = [], atMost = [] }: Facts): Affine {
@@ -148,6 +202,7 @@ export class Ranges {
       const [low, high] = isInt(dtype) && dtype.bits < 32 ? intRange(dtype) : [lowest, highest];
       return this.unknown({ low: Number(low), high: Number(high) });
     }
+    if (isOp(op, 'multiple_of')) return this.narrowed(this.form(op.operands.input), lowest, highest, op.attrs.multiple);
     if (isOp(op, 'select')) return this.either(this.form(op.operands.on_true), this.form(op.operands.on_false));
     const { left, right } = op.operands as { left?: Value; right?: Value };
     const operator = operatorOf(op, left && rangeOf(this.form(left)).low >= 0);

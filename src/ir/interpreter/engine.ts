@@ -7,14 +7,17 @@ import { InternalError } from '../../diagnostics/diagnostic.js';
 import type { RaggedAnalysis } from '../analyses/ragged.js';
 import type { OpDefinition, RaggedContext, ValidExtents } from '../define-op.js';
 import { i32 } from '../dtypes.js';
+import { formatPieces } from '../ops/debug.js';
 import { definitionOf, isOp, type OpName, type OpOf } from '../ops/index.js';
 import { blockAxes } from '../ops/memory.js';
 import { indexedTiles } from '../ops/ragged-rules.js';
+import { stridesOf } from '../ops/shape.js';
 import type { TileValue } from '../tile-value.js';
-import type { TileType } from '../types.js';
+import { elementCount, type TileType } from '../types.js';
 import type { GenericOp, Region, Value } from '../value.js';
 import { operandsOf } from '../walk.js';
 import { combineTiles } from './combine.js';
+import { elementText } from './element-text.js';
 import {
   atomicElements,
   type BlockAccess,
@@ -39,6 +42,11 @@ export interface ProgramContext {
   readonly outOfBounds: (op: GenericOp, buffer: string, axis: number, index: number, extent: number) => never;
   readonly badStep: (op: GenericOp, step: number) => never;
   readonly emptyReduction: (op: GenericOp, name: string) => never;
+  /** @param place of the element in its tile: `[2, 3]`, or nothing. */
+  readonly failedAssertion: (op: GenericOp, message: string, place: string) => never;
+  readonly brokenPromise: (op: GenericOp, promise: string) => never;
+  /** Writes a line, behind the name of the program. */
+  readonly print: (text: string) => void;
 }
 
 interface Frame {
@@ -140,6 +148,7 @@ export class Thread {
   private evaluate(op: GenericOp, definition: OpDefinition): void {
     const inputs = operandsOf(op).map((v) => this.tile(v));
     this.checkNotEmpty(op, inputs);
+    if (isOp(op, 'multiple_of')) this.checkMultiple(op, inputs[0]!);
     const types = op.results.map((r) => r.type as TileType);
     const outputs = definition.combines
       ? combineTiles(op as OpOf<'reduce_with' | 'scan_with'>, inputs, (v) => this.tile(v))
@@ -161,6 +170,41 @@ export class Thread {
     const isEmpty = (valid: readonly number[]): boolean =>
       valid[axis] === 0 && valid.every((n, i) => i === axis || n > 0);
     if (inputs.some(({ valid }) => valid && isEmpty(valid))) this.context.emptyReduction(op, name);
+  }
+
+  private checkMultiple(op: OpOf<'multiple_of'>, x: TileValue): void {
+    const [value, { multiple }] = [x.data[0] as number, op.attrs];
+    if (value % multiple !== 0) this.context.brokenPromise(op, `${value} is not a multiple of ${multiple}`);
+  }
+
+  /** Visits the elements of tiles of one shape that are valid in all and that the mask lets through. */
+  private visit(tiles: readonly TileValue[], mask: Value | undefined, each: (at: number, place: string) => void): void {
+    const masked = mask && this.tile(mask);
+    const { shape } = tiles[0] ?? masked ?? scalarValue(0);
+    const all = masked ? [...tiles, masked] : tiles;
+    const limits = shape.map((n, axis) => Math.min(n, ...all.map((t) => t.valid?.[axis] ?? n)));
+    const strides = stridesOf(shape);
+    for (let i = 0; i < elementCount(shape); i++) {
+      const index = shape.map((n, axis) => Math.floor(i / strides[axis]!) % n);
+      if (index.every((at, axis) => at < limits[axis]!) && (!masked || masked.data[i]))
+        each(i, shape.length === 0 ? '' : `[${index.join(', ')}]`);
+    }
+  }
+
+  private printValues({ operands: { values = [], mask }, attrs }: OpOf<'debug_print'>): void {
+    const tiles = this.tiles(values);
+    const [first, ...rest] = formatPieces(attrs.format);
+    this.visit(tiles, mask, (at, place) => {
+      const texts = tiles.map(({ dtype, data }, i) => elementText(dtype, data[at]!) + rest[i]!);
+      this.context.print(`${place} ${first}${texts.join('')}`);
+    });
+  }
+
+  private check(op: OpOf<'assert'>): void {
+    const condition = this.tile(op.operands.condition);
+    this.visit([condition], op.operands.mask, (at, place) => {
+      if (!condition.data[at]) this.context.failedAssertion(op, op.attrs.message, place);
+    });
   }
 
   private readonly ragged: RaggedContext<number> = {
@@ -205,6 +249,14 @@ export class Thread {
         const access = this.indexed(op as OpOf<'atomic_cas'>);
         return this.bind(op.results, [compareAndSwapElements(access, this.tile(compare), this.tile(value))]);
       }
+      case 'debug_print':
+        return this.printValues(op as OpOf<'debug_print'>);
+      case 'assert':
+        return this.check(op as OpOf<'assert'>);
+      case 'assume':
+        if (!this.number((op as OpOf<'assume'>).operands.condition))
+          this.context.brokenPromise(op, 'what is assumed does not hold');
+        return;
       case 'for':
         return this.enterFor(op as OpOf<'for'>);
       case 'while':

@@ -26,6 +26,8 @@ export interface InterpretOptions {
   readonly maxSteps?: number;
   /** Asked between programs; true ends the run by its own means (an abort signal, say). */
   readonly cancelled?: () => boolean;
+  /** Takes the lines of `debug_print`; the console by default. */
+  readonly print?: (line: string) => void;
 }
 
 /**
@@ -62,7 +64,7 @@ function runLaunch(
   params: ReadonlyMap<Value, RuntimeValue>,
   args: InterpreterArguments,
   extents: ReadonlyMap<string, number>,
-  { maxSteps = 1e8, cancelled }: InterpretOptions,
+  { maxSteps = 1e8, cancelled, print = console.log }: InterpretOptions,
 ): void {
   const axes = launch.grid.map(({ name, extent }) => ({ name, size: Math.max(0, evaluateExtent(extent, extents)) }));
   const grid = new Map(axes.map(({ name, size }) => [name, size]));
@@ -92,6 +94,11 @@ function runLaunch(
             { ...context, help: 'make the tile full with .pad(value), or skip such blocks with when()' },
           ),
         ),
+      failedAssertion: (op, message, place) =>
+        stop(op.loc, (context) => interpreterCodes.assertionFailed({ message, program: `${shown}${place}` }, context)),
+      brokenPromise: (op, promise) =>
+        stop(op.loc, (context) => interpreterCodes.brokenPromise({ promise, program: shown }, context)),
+      print: (text) => print(`${shown}${text}`),
       badStep: (op, step) => stop(op.loc, (context) => interpreterCodes.badStep({ step, program: shown }, context)),
     };
     const thread = new Thread(launch.body, params, context, ragged);

@@ -9,6 +9,7 @@ import { arrangeOps } from './arrange.js';
 import { combineOps } from './combine.js';
 import { contractionOps } from './contraction.js';
 import { controlOps } from './control.js';
+import { debugOps } from './debug.js';
 import { elementwiseOps } from './elementwise.js';
 import { memoryOps } from './memory.js';
 import { randomOps } from './random.js';
@@ -25,6 +26,7 @@ export const opTable = [
   ...randomOps,
   ...memoryOps,
   ...controlOps,
+  ...debugOps,
 ] as const;
 
 type Definition = (typeof opTable)[number];

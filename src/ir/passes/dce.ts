@@ -8,7 +8,7 @@ import { operandsOf, walk } from '../walk.js';
 
 /** Whether an op must stay although nothing uses its results. Loads have no effect but reading; a `while` may never end. */
 function mustStay(op: GenericOp): boolean {
-  return isOp(op, 'while') || definitionOf(op).effects.some((e) => e === 'writes' || e === 'atomic');
+  return isOp(op, 'while') || definitionOf(op).effects.some((e) => e !== 'reads' && e !== 'control');
 }
 
 /** Arguments of a region that stand for the values a loop carries, without the counter. */

@@ -16,6 +16,7 @@ import type { Pass } from '../pass.js';
 import { mapBodies, Rewriter } from '../rewrite.js';
 import { indexType, type TileType, tileType } from '../types.js';
 import { type GenericOp, type Region, type Value, value } from '../value.js';
+import { operandsOf } from '../walk.js';
 
 const typeOf = (v: Value): TileType => v.type as TileType;
 
@@ -106,6 +107,7 @@ function legalize(op: GenericOp, rewriter: Rewriter, ragged: RaggedAnalysis): vo
   if (isOp(op, 'store')) return store(op, rewriter, ragged, masks);
   if (isOp(op, 'gather') || isOp(op, 'scatter') || isOp(op, 'atomic_rmw') || isOp(op, 'atomic_cas'))
     return indexed(op, rewriter, ragged, masks);
+  if (isOp(op, 'debug_print') || isOp(op, 'assert')) return visited(op, rewriter, ragged, masks);
   if (isOp(op, 'pad')) return pad(op, rewriter, ragged, masks);
   rewriter.keep(op);
 }
@@ -226,6 +228,19 @@ function indexed(
   if (!tiles.some((t) => ragged.isRagged(t))) return void rewriter.keep(op);
   const combined = masks.combine(mask, typeOf(index[0]!).shape, masks.common(tiles));
   rewriter.keep(op, { operands: { ...op.operands, mask: combined } });
+}
+
+/** Ops that visit elements one by one do so within all extents. */
+function visited(
+  op: OpOf<'debug_print'> | OpOf<'assert'>,
+  rewriter: Rewriter,
+  ragged: RaggedAnalysis,
+  masks: Masks,
+): void {
+  const tiles = operandsOf(op);
+  if (!tiles.some((t) => ragged.isRagged(t))) return void rewriter.keep(op);
+  const mask = masks.combine(op.operands.mask, typeOf(tiles[0]!).shape, masks.common(tiles));
+  rewriter.keep(op, { operands: { ...op.operands, mask } });
 }
 
 function pad(op: OpOf<'pad'>, rewriter: Rewriter, ragged: RaggedAnalysis, masks: Masks): void {

@@ -9,6 +9,7 @@ import { type MlirOp, type MlirValue, mlirOp, mlirString } from '../mlir.js';
 import { withOpLocation } from '../rule-table.js';
 import { Arena } from './arena.js';
 import { elemOf } from './arithmetic.js';
+import type { ModuleSymbols } from './debug.js';
 import { Emitter, type Lanes, pointer } from './emitter.js';
 import { NestEmitter } from './nest.js';
 import { RegionLowering } from './program.js';
@@ -38,15 +39,16 @@ const registersPerStep = 4;
  */
 export function lowerToCpu(kernel: Kernel, options: CpuOptions): CpuModule {
   const functions: MlirOp[] = [];
+  const symbols: ModuleSymbols = new Map();
   const scratchBytes: number[] = [];
   kernel.launches.forEach((launch, i) => {
-    const { ops, bytes } = lowerLaunch(kernel, launch, options.symbols[i]!, options);
+    const { ops, bytes } = lowerLaunch(kernel, launch, options.symbols[i]!, options, symbols);
     functions.push(...ops);
     scratchBytes.push(bytes);
   });
   // mlir-opt's line-info pass crashes on a module whose location is a call.
   const loc = primaryLoc(kernel.loc) ?? unknownLoc;
-  const module = mlirOp('builtin.module', { regions: [{ args: [], ops: functions }] }, loc);
+  const module = mlirOp('builtin.module', { regions: [{ args: [], ops: [...symbols.values(), ...functions] }] }, loc);
   return { module, scratchBytes };
 }
 
@@ -84,6 +86,7 @@ function lowerLaunch(
   launch: Launch,
   symbol: string,
   options: CpuOptions,
+  symbols: ModuleSymbols,
 ): { ops: MlirOp[]; bytes: number } {
   const arrays = kernel.params.filter((p): p is ArrayParam => p.kind === 'array');
   const scalars = kernel.params.filter((p) => p.kind === 'scalar');
@@ -156,6 +159,7 @@ function lowerLaunch(
     dims: new Map([...kernel.dims].map((d, i) => [d.name, asIndex(dims[i]!)])),
     ids,
     grid,
+    symbols,
   };
   withOpLocation(
     () => e.loc,

@@ -12,6 +12,7 @@ import type { MlirValue } from '../mlir.js';
 import type { Arena, Buffer } from './arena.js';
 import { cast, type ElementRule, elementRules, elemOf } from './arithmetic.js';
 import { emitAtomic } from './atomic.js';
+import type { ModuleSymbols } from './debug.js';
 import type { Elem, Lanes } from './emitter.js';
 import { emitDot, panelWidth } from './matrix.js';
 import { isInnerReduction, type NestEmitter, type Sink, sinkInput, sinkShape } from './nest.js';
@@ -29,6 +30,7 @@ export interface ProgramContext {
   readonly dims: ReadonlyMap<string, Lanes>;
   readonly ids: ReadonlyMap<string, Lanes>;
   readonly grid: ReadonlyMap<string, Lanes>;
+  readonly symbols: ModuleSymbols;
 }
 
 /** Lowers one region. Tiles that belong to the region are released with it. */
@@ -48,6 +50,15 @@ export class RegionLowering {
 
   get tiles(): Tiles {
     return this.context.tiles;
+  }
+
+  get symbols(): ModuleSymbols {
+    return this.context.symbols;
+  }
+
+  /** Position of the program on each axis of its grid, by name. */
+  get programIds(): ReadonlyMap<string, Lanes> {
+    return this.context.ids;
   }
 
   /** Lowers all ops but the terminator, which `end` handles while the region's tiles still exist. */
@@ -100,7 +111,8 @@ export class RegionLowering {
     if (isOp(op, 'extent_mask')) return set(e.int(1, 'i1'));
     const args = operandsOf(op).map((v) => this.scalar(v));
     if (isOp(op, 'cast')) return set(cast(e, args[0]!, typeOf(op.operands.input).dtype, dtype));
-    if (isOp(op, 'reshape') || isOp(op, 'broadcast') || isOp(op, 'slice')) return set(args[0]!);
+    if (isOp(op, 'reshape') || isOp(op, 'broadcast') || isOp(op, 'slice') || isOp(op, 'multiple_of'))
+      return set(args[0]!);
     if (isOp(op, 'insert')) return set(args[1]!);
     const rule = (elementRules as Record<string, ElementRule>)[op.name];
     if (!rule) throw new InternalError(`scalar '${op.name}' has no CPU lowering`);
@@ -320,6 +332,19 @@ export class RegionLowering {
     this.emitAlone({ kind: 'own', op, emit: (chunk) => emit(buffers, chunk) });
     op.results.forEach((r, i) => {
       this.place(r, buffers[i]!);
+    });
+  }
+
+  /** An op that visits elements of its operands for its effects. */
+  visitAlone(op: GenericOp, emit: () => void): void {
+    for (const v of operandsOf(op)) if (typeOf(v).shape.length === 0) this.scalar(v);
+    this.flush();
+    const { tiles } = this;
+    tiles.inNest(false, () => {
+      const outer = tiles.nestDepth;
+      tiles.nestDepth = tiles.e.depth;
+      emit();
+      tiles.nestDepth = outer;
     });
   }
 

@@ -3,6 +3,7 @@ import type { GenericOp } from '../../ir/value.js';
 import type { RuleTable } from '../rule-table.js';
 import { lowerConcatenate, lowerInsert, lowerJoin, lowerSlice, lowerSplit, lowerTakeAlong } from './arrange.js';
 import { lowerCombine } from './combine.js';
+import { lowerAssert, lowerPrint } from './debug.js';
 import type { RegionLowering } from './program.js';
 import { lowerSort } from './sort.js';
 
@@ -85,6 +86,10 @@ export const cpuRules: RuleTable<RegionLowering> = {
   scatter: (l, op) => l.scatter(op),
   atomic_rmw: (l, op) => l.atomic(op),
   atomic_cas: (l, op) => l.atomic(op),
+  debug_print: lowerPrint,
+  assert: lowerAssert,
+  assume: () => {},
+  multiple_of: scalarOnly,
   for: (l, op) => l.for(op),
   while: (l, op) => l.while(op),
   if: (l, op) => l.if(op),
