@@ -241,12 +241,14 @@ export async function withCpuSession<T>(
   { timeout = defaultTimeout, signal }: Omit<CpuRunOptions, 'repeat'> = {},
 ): Promise<T> {
   return withJob(job, 0, async ({ runner, path }) => {
-    const talk = await converse('cpu-runner', runner, [path], { timeout, ...(signal ? { signal } : {}) });
+    // What kernels print is no answer.
+    const isAnswer = (line: string): boolean => !line.startsWith('(');
+    const talk = await converse('cpu-runner', runner, [path], { timeout, isAnswer, ...(signal ? { signal } : {}) });
     try {
       return await work({
         async time(count) {
           const answer = await talk.ask(`run ${count}`);
-          if (answer === undefined || answer.startsWith('crash'))
+          if (answer === undefined || !/^\d/.test(answer))
             throw kernelError(job, await talk.close(), answer ?? '', timeout);
           return answer.split(' ').map(Number);
         },

@@ -194,22 +194,27 @@ export interface Conversation {
 /**
  * Starts a process to ask.
  *
- * @param options `timeout` is that of one answer.
+ * @param options `timeout` is that of one answer; lines of which `isAnswer` does not hold are passed over.
  */
 export async function converse(
   tool: string,
   path: string,
   args: readonly string[],
-  { timeout = defaultTimeout, signal }: Pick<RunOptions, 'timeout' | 'signal'> = {},
+  {
+    timeout = defaultTimeout,
+    signal,
+    isAnswer = () => true,
+  }: Pick<RunOptions, 'timeout' | 'signal'> & { readonly isAnswer?: (line: string) => boolean } = {},
 ): Promise<Conversation> {
   const channel = await openChannel(tool, path, args, signal ? { signal } : {});
   return {
     async ask(line) {
       const timer = setTimeout(() => channel.stop('timed out'), timeout);
       channel.send(line);
-      const { value, done } = await channel.lines.next();
+      let next = await channel.lines.next();
+      while (!next.done && !isAnswer(next.value)) next = await channel.lines.next();
       clearTimeout(timer);
-      return done ? undefined : value;
+      return next.done ? undefined : next.value;
     },
     close: channel.close,
   };

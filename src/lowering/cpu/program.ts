@@ -3,12 +3,10 @@
 import { InternalError } from '../../diagnostics/diagnostic.js';
 import { bool, f32, f64, i32 } from '../../ir/dtypes.js';
 import { accumulatorDType } from '../../ir/ops/contraction.js';
-import { terminatorValues } from '../../ir/ops/control.js';
 import { isOp, isPure, type OpName, type OpOf } from '../../ir/ops/index.js';
 import { sameShape } from '../../ir/types.js';
 import type { GenericOp, Region, Value } from '../../ir/value.js';
 import { operandsOf } from '../../ir/walk.js';
-import type { MlirValue } from '../mlir.js';
 import type { Arena, Buffer } from './arena.js';
 import { cast, type ElementRule, elementRules, elemOf } from './arithmetic.js';
 import { emitAtomic } from './atomic.js';
@@ -119,7 +117,7 @@ export class RegionLowering {
     set(rule(e, args, typeOf(operandsOf(op)[0]!).dtype, op));
   }
 
-  private scalar(value: Value): Lanes {
+  scalar(value: Value): Lanes {
     const { tiles } = this.context;
     // A reduction's result exists once its nest has been emitted.
     if (!tiles.tryPlace(value)) this.flush();
@@ -144,7 +142,7 @@ export class RegionLowering {
   }
 
   /** Makes a tile exist in scratch. Takes over the buffer of an operand that nothing reads any more. */
-  private keep(value: Value): Buffer {
+  keep(value: Value): Buffer {
     const { tiles } = this.context;
     const waiting = this.pending.find((s) =>
       s.kind === 'keep' ? s.value === value : s.kind === 'reduce' && s.op.results[0] === value,
@@ -219,7 +217,7 @@ export class RegionLowering {
   }
 
   /** Emits the pending nest. */
-  private flush(): void {
+  flush(): void {
     const sinks = this.pending;
     if (sinks.length === 0) return;
     this.pending = [];
@@ -493,124 +491,22 @@ export class RegionLowering {
   /** Buffers that two values see; neither may write over the other. */
   private readonly shared = new Set<number>();
 
-  // ---- control ----------------------------------------------------------------------------------------------------------
+  // ---- for control flow -----------------------------------------------------------------------------------------------
 
-  /** Where the carried tiles of a loop lie, or undefined for scalars; the initial values are in place. */
-  private slots(init: readonly Value[], op: GenericOp): (Buffer | undefined)[] {
-    this.flush();
-    return init.map((v) => {
-      if (typeOf(v).shape.length === 0) return undefined;
-      const place = this.context.tiles.place(v);
-      const mine = place.kind === 'buffer' && this.uses.isLocal(v) && !this.shared.has(place.buffer.offset);
-      if (mine && this.uses.usersOf(v).every((u) => u === op) && init.filter((x) => x === v).length === 1)
-        return place.buffer;
-      const slot = this.allocate(this.context.tiles.elem(v), typeOf(v).shape);
-      this.copy(v, slot);
-      return slot;
-    });
+  /** The lowering of a region of one of this one's ops. */
+  inside(region: Region): RegionLowering {
+    return new RegionLowering(this.context, region);
   }
 
-  private bindCarried(
-    args: readonly Value[],
-    slots: readonly (Buffer | undefined)[],
-    scalars: readonly MlirValue[],
-  ): void {
-    const { tiles } = this.context;
-    let next = 0;
-    args.forEach((arg, i) => {
-      const slot = slots[i];
-      if (slot) tiles.set(arg, { kind: 'buffer', buffer: slot });
-      else tiles.set(arg, { kind: 'scalar', lanes: { value: scalars[next++]!, elem: tiles.elem(arg), width: 1 } });
-    });
-  }
-
-  /** Hands values over to a loop's slots: all are finished first, so that no slot is overwritten while it is read. */
-  private handOver(values: readonly Value[], slots: readonly (Buffer | undefined)[]): MlirValue[] {
-    const tiles = values.filter((_, i) => slots[i]);
-    for (const v of tiles) this.keep(v);
-    this.flush();
-    const moves = values.flatMap((v, i) => {
-      const slot = slots[i];
-      const from = slot && this.materialise(v);
-      return slot && from!.offset !== slot.offset ? [{ v, from: from!, slot }] : [];
-    });
-    const isSlot = (b: Buffer): boolean => slots.some((s) => s?.offset === b.offset);
-    for (const move of moves) {
-      if (!isSlot(move.from)) continue;
-      const aside = this.allocate(move.from.elem, move.from.shape);
-      this.copy(move.v, aside);
-      move.from = aside;
-    }
-    for (const { v, from, slot } of moves) this.copyBuffer(v, from, slot);
-    return values.flatMap((v, i) => (slots[i] ? [] : [this.scalar(v).value]));
-  }
-
-  private copyBuffer(value: Value, from: Buffer, to: Buffer): void {
-    const { tiles } = this.context;
-    const place = tiles.place(value);
-    tiles.set(value, { kind: 'buffer', buffer: from });
-    this.copy(value, to);
-    tiles.set(value, place);
-  }
-
-  for(op: OpOf<'for'>): void {
-    const { tiles } = this.context;
-    const { e } = tiles;
-    const { from, to, step, init = [] } = op.operands;
-    const slots = this.slots(init, op);
-    const [first, bound, by] = [from, to, step].map((v) => this.scalar(v).value);
-    const scalars = init.filter((_, i) => !slots[i]).map((v) => this.scalar(v).value);
-    const [body] = op.regions;
-    const results = e.for(first!, bound!, by!, scalars, (counter, carried) => {
-      const [counterArg, ...args] = body!.args;
-      tiles.set(counterArg!, { kind: 'scalar', lanes: { value: counter, elem: 'i32', width: 1 } });
-      this.bindCarried(args, slots, carried);
-      const inner = new RegionLowering(this.context, body!);
-      return inner.lower(() => inner.handOver(terminatorValues(body!), slots));
-    });
-    this.bindCarried(op.results, slots, results);
-  }
-
-  while(op: OpOf<'while'>): void {
-    const { e } = this.context.tiles;
-    const { init = [] } = op.operands;
-    const slots = this.slots(init, op);
-    const scalars = init.filter((_, i) => !slots[i]).map((v) => this.scalar(v).value);
-    const [condition, body] = op.regions;
-    const results = e.while(
-      scalars,
-      (carried) => {
-        this.bindCarried(condition!.args, slots, carried);
-        const inner = new RegionLowering(this.context, condition!);
-        return inner.lower((end) => inner.scalar((end as OpOf<'condition'>).operands.condition).value);
-      },
-      (carried) => {
-        this.bindCarried(body!.args, slots, carried);
-        const inner = new RegionLowering(this.context, body!);
-        return inner.lower(() => inner.handOver(terminatorValues(body!), slots));
-      },
-    );
-    this.bindCarried(op.results, slots, results);
-  }
-
-  if(op: OpOf<'if'>): void {
-    const { tiles } = this.context;
-    this.flush();
-    const slots = op.results.map((r) =>
-      typeOf(r).shape.length === 0 ? undefined : this.allocate(tiles.elem(r), typeOf(r).shape),
-    );
-    const elems = op.results.filter((_, i) => !slots[i]).map((r) => tiles.elem(r));
-    const arm = (region: Region) => (): readonly MlirValue[] => {
-      const inner = new RegionLowering(this.context, region);
-      return inner.lower(() => inner.handOver(terminatorValues(region), slots));
-    };
-    const [then, otherwise] = op.regions;
-    const results = tiles.e.if(this.scalar(op.operands.condition).value, elems, arm(then!), arm(otherwise!));
-    this.bindCarried(op.results, slots, results);
+  /** The buffer of a tile that only `op` reads, which may therefore write over it. */
+  takeOver(value: Value, op: GenericOp): Buffer | undefined {
+    const place = this.tiles.place(value);
+    const mine = place.kind === 'buffer' && this.uses.isLocal(value) && !this.shared.has(place.buffer.offset);
+    return mine && this.uses.usersOf(value).every((u) => u === op) ? place.buffer : undefined;
   }
 
   /** Writes a value to a buffer without making that the value's place. */
-  private copy(value: Value, buffer: Buffer): void {
+  copy(value: Value, buffer: Buffer): void {
     const { tiles, nests } = this.context;
     this.flush();
     const place = tiles.place(value);

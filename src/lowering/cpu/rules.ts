@@ -3,6 +3,7 @@ import type { GenericOp } from '../../ir/value.js';
 import type { RuleTable } from '../rule-table.js';
 import { lowerConcatenate, lowerInsert, lowerJoin, lowerSlice, lowerSplit, lowerTakeAlong } from './arrange.js';
 import { lowerCombine } from './combine.js';
+import { lowerFor, lowerIf, lowerWhile } from './control.js';
 import { lowerAssert, lowerPrint } from './debug.js';
 import type { RegionLowering } from './program.js';
 import { lowerSort } from './sort.js';
@@ -90,9 +91,9 @@ export const cpuRules: RuleTable<RegionLowering> = {
   assert: lowerAssert,
   assume: () => {},
   multiple_of: scalarOnly,
-  for: (l, op) => l.for(op),
-  while: (l, op) => l.while(op),
-  if: (l, op) => l.if(op),
+  for: lowerFor,
+  while: lowerWhile,
+  if: lowerIf,
   yield: ends,
   condition: ends,
 };
