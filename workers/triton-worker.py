@@ -1,5 +1,8 @@
 """Compiles Triton IR for NVIDIA and AMD GPUs, without either.
 
+    triton-worker.py JOBS            serves requests, at most JOBS at once
+    triton-worker.py --job REQUEST   runs one, in this process
+
 request  {"id", "timeoutMs", "folder", "from": "ttir", "until": "ptx", "backend": "cuda", "arch": 90, "warpSize": 32,
           "options": {"num_warps": 4, ...}, "lineInfo": true}
          reads kernel.STAGE of stage `from` in `folder`, writes kernel.STAGE of every later stage up to `until`
@@ -8,6 +11,7 @@ reply    {"ok": true, "metadata": {...}, "stagesMs": {...}}, or as fork_server s
 Stages: ttir, ttgir, llir, then ptx (NVIDIA; its assembler is not run here) or amdgcn and hsaco (AMD). They are the
 stages that Triton's back ends register, called one by one: nothing is looked up in or written to Triton's own cache.
 """
+import json
 import os
 import sys
 import tempfile
@@ -102,7 +106,14 @@ def compile_job(job, announce):
     return {"metadata": found, "stagesMs": times}
 
 
-if __name__ == "__main__":
+def main():
+    if sys.argv[1] == "--job":
+        fork_server.send(compile_job(json.loads(sys.argv[2]), lambda stage: None))
+        return
     load_amd_code_generator()
     hello = {"version": triton.__version__, "importMs": IMPORT_MS}
     fork_server.serve(hello, compile_job, jobs=int(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -3,14 +3,19 @@
 import { dirname, resolve } from 'node:path';
 import { loweringCodes } from '../diagnostics/codes/lowering.js';
 import { CompileError, type Diagnostic, InternalError } from '../diagnostics/diagnostic.js';
+import { didYouMean } from '../diagnostics/nearest.js';
 import { ArtifactCache } from '../drivers/cache.js';
 import { cacheFolder } from '../drivers/environment.js';
 import { readInput } from '../drivers/files.js';
 import { keyOf } from '../drivers/fingerprint.js';
+import type { ForkServer } from '../drivers/fork-server.js';
 import { hostProcessor } from '../drivers/host.js';
 import { buildCpu, type CpuStageOptions, cpuStages, stagesFor } from '../drivers/mlir.js';
 import type { StageRecord } from '../drivers/stages.js';
 import { findTool, type Tool, type ToolPaths } from '../drivers/tool.js';
+import type { SetName } from '../drivers/toolchain.js';
+import { estimateSize } from '../drivers/triton/size-estimate.js';
+import { imageStage, tritonStages } from '../drivers/triton/stages.js';
 import type * as ir from '../ir/kernel.js';
 import { type PassHooks, runPasses } from '../ir/pass.js';
 import { loweringPipeline } from '../ir/passes/index.js';
@@ -20,7 +25,15 @@ import { lowerToCpu } from '../lowering/cpu/index.js';
 import { formatLaunchPlan, type LaunchPlan, makeLaunchPlan } from '../lowering/launch-plan.js';
 import { renderMlir } from '../lowering/render.js';
 import { symbolsFor } from '../lowering/symbol.js';
-import { asCpuTarget, type CpuTarget, parseTarget } from '../lowering/target.js';
+import { asCpuTarget, type CpuTarget, parseTarget, type Target } from '../lowering/target.js';
+import {
+  type BuiltLaunch,
+  compileTriton,
+  lowerForTriton,
+  resumeTriton,
+  tritonStageNames,
+  tritonToolCommands,
+} from './compile-triton.js';
 import { type AnyKernel, type KernelSource, readKernels, sourceOf, withDisplayLocations } from './source.js';
 
 /** Stages of the CPU back end in order; each is the extension of what it makes. */
@@ -41,14 +54,20 @@ export type StageName = (typeof cpuStageNames)[number];
 const ownStages: readonly string[] = ['kir', 'lowered.kir', 'mlir', 'plan.json'];
 
 export interface CompileOptions {
-  /** `cpu` (the default) or `cpu:native`. */
+  /** `cpu` (the default), `cpu:native`, or a GPU: `sm_90a`, `gfx942`. */
   readonly target?: string;
-  /** What to make; `so` and `plan.json` by default. */
+  /** What to make; by default `so`, `cubin` or `hsaco`, and `plan.json`. */
   readonly emit?: readonly string[];
   /** Line tables that lead from machine code to TypeScript. On by default. */
   readonly lineInfo?: boolean;
   readonly tools?: ToolPaths;
   readonly toolFlags?: CpuStageOptions['extra'];
+  /** Options of the back end that go before those of the kernel, as `-Xtriton` gives them. */
+  readonly backendOptions?: Readonly<Record<string, string | number | boolean>>;
+  /** A worker to share between calls; without one, a call that needs it starts its own. */
+  readonly worker?: ForkServer;
+  /** Interpreters to use instead of those of tool sets, by set. */
+  readonly pythons?: Readonly<Partial<Record<SetName, string>>>;
   /** Folder of the cache; false for none. */
   readonly cache?: string | false;
   readonly hooks?: PassHooks;
@@ -64,8 +83,10 @@ export interface Compiled {
   readonly kernel: ir.Kernel;
   readonly lowered: ir.Kernel;
   readonly plan: LaunchPlan;
-  /** By stage. */
+  /** By stage; where a kernel has several launches for a GPU, by launch and stage: `first.cubin`. */
   readonly artifacts: ReadonlyMap<string, Uint8Array>;
+  /** GPU: what each launch takes. */
+  readonly launches?: readonly BuiltLaunch[];
   /** What tools did; empty on a cache hit. */
   readonly records: readonly StageRecord[];
   readonly cached: boolean;
@@ -85,10 +106,30 @@ export interface Lowered {
 
 /** Everything that needs no tool. `tilewright check` stops here. */
 export function lower(kernel: AnyKernel | KernelSource, targetName: string, hooks: PassHooks = {}): Lowered {
-  const target = asCpuTarget(parseTarget(targetName, hostProcessor().features));
+  const target = asCpuTarget(asTarget(targetName));
   const source = sourceOf(kernel, target.name);
   const lowered = runPasses(source.kernel, loweringPipeline, hooks);
   return { source, ...lowerKernel(lowered, target), target, lowered };
+}
+
+/** What a kernel takes on a target, as far as it can be told without any tool; throws what is wrong with it. */
+export function checkKernel(
+  kernel: AnyKernel | KernelSource,
+  targetName: string,
+  options: Pick<CompileOptions, 'hooks' | 'backendOptions'>,
+): { readonly warnings: readonly Diagnostic[]; readonly bill: readonly string[] } {
+  const target = asTarget(targetName);
+  if (target.kind === 'gpu') {
+    const { source, launches, options: chosen, warnings } = lowerForTriton(kernel, target, options);
+    const bill = launches.map((l, i) => {
+      const { num_warps: warps, num_stages: stages } = chosen[i]!;
+      return `${l.symbol}: ${warps} warps, ${stages} stages, about ${estimateSize(l.text, Number(warps) * target.warpSize).instructions} instructions`;
+    });
+    return { warnings: [...source.warnings, ...warnings], bill };
+  }
+  const { source, plan } = lower(kernel, targetName, options.hooks);
+  const bill = plan.launches.map((l) => `${l.symbol}: ${(l.scratchBytes / 1024).toFixed(1)} KiB of scratch per thread`);
+  return { warnings: source.warnings, bill };
 }
 
 /**
@@ -104,15 +145,30 @@ export function lowerKernel(lowered: ir.Kernel, target: CpuTarget): { plan: Laun
   return { plan: makeLaunchPlan(lowered, target.name, symbols, scratchBytes), mlir: renderMlir(module) };
 }
 
-function checkStages(emit: readonly string[], target: string): void {
-  const unknown = emit.find((s) => !(cpuStageNames as readonly string[]).includes(s));
-  if (unknown !== undefined)
-    throw new CompileError([
-      loweringCodes.unknownStage(
-        { stage: unknown, target },
-        { help: `stages of this target: ${cpuStageNames.join(', ')}` },
-      ),
-    ]);
+/** Reads a target's name. @throws CompileError TW2002. */
+export const asTarget = (name: string): Target => parseTarget(name, hostProcessor().features);
+
+/** The stages of a target in order; each is the extension of what it makes. */
+export const stageNames = (target: Target): readonly string[] =>
+  target.kind === 'cpu' ? cpuStageNames : tritonStageNames(target);
+
+/** What is made where nobody says: what is loaded, and how it is called. */
+export const defaultEmit = (target: Target): readonly string[] => [
+  target.kind === 'cpu' ? 'so' : imageStage(target),
+  'plan.json',
+];
+
+function checkStages(emit: readonly string[], target: Target): void {
+  const known = stageNames(target);
+  const unknown = emit.find((s) => !known.includes(s));
+  if (unknown === undefined) return;
+  const help = didYouMean(unknown, known) ?? `stages of this target: ${known.join(', ')}`;
+  throw new CompileError([loweringCodes.unknownStage({ stage: unknown, target: target.name }, { help })]);
+}
+
+/** The cache of a call; undefined where it uses none. */
+export function openCache({ cache, onWarning = () => {} }: CompileOptions): ArtifactCache | undefined {
+  return cache === false ? undefined : new ArtifactCache(cache ?? `${cacheFolder()}/artifacts`, onWarning);
 }
 
 /** Result of the tool stages: from the cache where it has all of them, else by running the tools. */
@@ -144,10 +200,7 @@ export async function runTools(
     tools: tools.map((t) => `${t.name} ${t.version}`).join('\n'),
     host,
   });
-  const cache =
-    options.cache === false
-      ? undefined
-      : new ArtifactCache(options.cache ?? `${cacheFolder()}/artifacts`, options.onWarning ?? (() => {}));
+  const cache = openCache(options);
   const known = await cache?.get(key);
   if (known) return { artifacts: known, records: [], cached: true };
   const built = await buildCpu(from, input, wanted, {
@@ -168,8 +221,10 @@ export async function runTools(
  */
 export async function compile(kernel: AnyKernel | KernelSource, options: CompileOptions = {}): Promise<Compiled> {
   const targetName = options.target ?? 'cpu';
-  const emit = options.emit ?? ['so', 'plan.json'];
-  checkStages(emit, targetName);
+  const known = asTarget(targetName);
+  const emit = options.emit ?? defaultEmit(known);
+  checkStages(emit, known);
+  if (known.kind === 'gpu') return compileTriton(kernel, known, { ...options, emit });
   const folder = sourceFolder(kernel);
   return withDisplayLocations(folder, async () => {
     const { source, target, lowered, plan, mlir } = lower(kernel, targetName, options.hooks);
@@ -200,14 +255,24 @@ function sourceFolder(kernel: AnyKernel | KernelSource): string {
   return kernel.folder;
 }
 
+/** Stages of any target. */
+const allStages: readonly string[] = [
+  ...new Set([...cpuStageNames, ...tritonStages({ vendor: 'nvidia' }), ...tritonStages({ vendor: 'amd' })]),
+];
+
 /** The stage after which a file of this name enters: `kernel.llvm.mlir` is `llvm.mlir`. */
-export function stageOfFile(file: string): StageName | undefined {
-  return [...cpuStageNames].sort((a, b) => b.length - a.length).find((s) => file.endsWith(`.${s}`));
+export function stageOfFile(file: string): string | undefined {
+  return [...allStages].sort((a, b) => b.length - a.length).find((s) => file.endsWith(`.${s}`));
 }
 
-/** Whether a stage can be entered with `--start-from`. */
-export const canStartFrom = (stage: string): boolean =>
-  cpuStages({ target: { cpu: 'x86-64-v3' }, lineInfo: true }).some((s) => s.from === stage);
+/** The stages of a target that can be entered with `--start-from`. */
+export function startStages(target: Target): readonly string[] {
+  const tools =
+    target.kind === 'gpu'
+      ? tritonStages(target).slice(0, -1)
+      : cpuStages({ target, lineInfo: true }).map((s) => s.from);
+  return ['kir', 'lowered.kir', ...new Set(tools)];
+}
 
 export function artifact(compiled: Pick<Compiled, 'artifacts'>, stage: string): Uint8Array {
   const bytes = compiled.artifacts.get(stage);
@@ -215,15 +280,19 @@ export function artifact(compiled: Pick<Compiled, 'artifacts'>, stage: string): 
   return bytes;
 }
 
+/** What is known of a build that began midway. */
+export type Resumed = Pick<Compiled, 'artifacts' | 'records' | 'cached' | 'launches'>;
+
 /** Goes on from a stage that a dump or `--emit` wrote: kernel IR after the passes, or what a tool reads. */
 export async function resumeFrom(
   file: string,
   stage: string,
   wanted: readonly string[],
   options: CompileOptions,
-): Promise<Pick<Compiled, 'artifacts' | 'records' | 'cached'>> {
-  const target = asCpuTarget(parseTarget(options.target ?? 'cpu', hostProcessor().features));
-  checkStages(wanted, target.name);
+): Promise<Resumed> {
+  const target = asTarget(options.target ?? 'cpu');
+  checkStages(wanted, target);
+  if (target.kind === 'gpu') return resumeTriton(file, stage, wanted, target, options);
   const bytes = await readInput(file);
   if (stage !== 'lowered.kir') return runTools(stage, bytes, wanted, target, options);
   const [source] = readKernels(bytes.toString('utf8'), file, dirname(resolve(file)));
@@ -246,7 +315,9 @@ export async function toolCommands(
   emit: readonly string[],
   options: CompileOptions,
 ): Promise<string[][]> {
-  const { target } = lower(kernel, options.target ?? 'cpu');
+  const known = asTarget(options.target ?? 'cpu');
+  if (known.kind === 'gpu') return tritonToolCommands(kernel, known, emit, options);
+  const { target } = lower(kernel, known.name);
   const stages = stagesFor(
     'mlir',
     emit.filter((s) => !ownStages.includes(s)),

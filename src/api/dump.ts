@@ -1,6 +1,7 @@
 /** `--dump-dir`: every stage of a compilation as a file, with the command that goes on from it. */
 
-import { type CompileOptions, compile, cpuStageNames, type StageName } from './compile.js';
+import { optionFlags } from '../drivers/triton/options.js';
+import { asTarget, type CompileOptions, compile, stageNames } from './compile.js';
 import type { AnyKernel, KernelSource } from './source.js';
 
 export interface DumpFile {
@@ -9,17 +10,24 @@ export interface DumpFile {
 }
 
 /** How a comment line starts in each stage's text; binary stages and JSON have none. */
-const comments: Readonly<Partial<Record<StageName, string>>> = {
+const comments: Readonly<Record<string, string>> = {
   kir: '//',
   'lowered.kir': '//',
   mlir: '//',
   'llvm.mlir': '//',
   ll: ';',
-  s: '#',
+  ttir: '//',
+  ttgir: '//',
+  llir: ';',
+  ptx: '//',
+  amdgcn: ';',
 };
 
+/** What a build from a dump ends with, by the kind of target. */
+const ends: Readonly<Record<string, string>> = { cpu: 'so', nvidia: 'cubin', amd: 'hsaco' };
+
 /** What there is to see of a kernel that is interpreted. */
-export const irStages: readonly StageName[] = ['kir', 'lowered.kir'];
+export const irStages: readonly string[] = ['kir', 'lowered.kir'];
 
 /**
  * All stages in order as `NN-stage.ext`, and `manifest.json` with what each tool did. Nothing is read from the cache, so
@@ -29,20 +37,27 @@ export async function dumpStages(
   kernel: AnyKernel | KernelSource,
   name: string,
   options: CompileOptions,
-  stages: readonly StageName[] = cpuStageNames,
+  stages: readonly string[] = stageNames(asTarget(options.target ?? 'cpu')),
 ): Promise<DumpFile[]> {
   const compiled = await compile(kernel, { ...options, emit: stages, cache: false });
+  const target = asTarget(compiled.target);
+  const end = ends[target.kind === 'gpu' ? target.vendor : 'cpu']!;
   const files: DumpFile[] = [];
-  stages.forEach((stage, i) => {
-    const extension = stage === 'obj' ? 'o' : stage;
-    const file = `${String(i).padStart(2, '0')}-${name.replace(/[^\w.-]/g, '_')}.${extension}`;
+  const { launches = [] } = compiled;
+  for (const [key, bytes] of [...compiled.artifacts].sort(([a], [b]) => order(a) - order(b))) {
+    const extension = key === 'obj' ? 'o' : key;
+    const file = `${String(order(key)).padStart(2, '0')}-${name.replace(/[^\w.-]/g, '_')}.${extension}`;
+    const stage = stages[order(key)]!;
     const sign = comments[stage];
-    const head =
-      sign && stage !== 's'
-        ? `${sign} go on from here: tilewright build ${file} --start-from=${stage} --target ${compiled.target} -o kernel.so\n`
-        : '';
-    files.push({ file, content: Buffer.concat([Buffer.from(head), compiled.artifacts.get(stage)!]) });
-  });
+    // Kernel IR carries its options itself.
+    const launch = stage.endsWith('kir')
+      ? undefined
+      : launches.find((l) => key === stage || key.startsWith(`${l.name}.`));
+    const flags = launch ? optionFlags(launch.options) : [];
+    const command = ['tilewright', 'build', file, `--start-from=${stage}`, '--target', compiled.target, ...flags];
+    const head = sign ? `${sign} go on from here: ${[...command, '-o', `kernel.${end}`].join(' ')}\n` : '';
+    files.push({ file, content: Buffer.concat([Buffer.from(head), bytes]) });
+  }
   const manifest = {
     kernel: compiled.kernel.name,
     target: compiled.target,
@@ -53,4 +68,10 @@ export async function dumpStages(
   };
   files.push({ file: 'manifest.json', content: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) });
   return files;
+
+  /** Place of an artifact's stage among those that were asked for; a launch's own name may stand before it. */
+  function order(key: string): number {
+    const exact = stages.indexOf(key);
+    return exact >= 0 ? exact : stages.findIndex((stage) => key.endsWith(`.${stage}`));
+  }
 }

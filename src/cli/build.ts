@@ -1,9 +1,12 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CompileOptions } from '../api/compile.js';
+import type { Compiled, CompileOptions } from '../api/compile.js';
 import { cliCodes } from '../diagnostics/codes/cli.js';
 import { didYouMean } from '../diagnostics/nearest.js';
 import { writeOutputs } from '../drivers/files.js';
+import { parseOption } from '../drivers/triton/options.js';
+import { describeResources } from '../lowering/resource-bill.js';
+import type { Target } from '../lowering/target.js';
 import type { Arguments } from './arguments.js';
 import { defineCommand, type Session } from './command.js';
 import { type ArtifactName, outputPaths, parseDestination, type StageExtension, stageOfPath } from './outputs.js';
@@ -12,7 +15,19 @@ import { quoteCommand } from './shell-quote.js';
 import { kernelsOf, type NamedKernel } from './sources.js';
 import { UsageError } from './usage-error.js';
 
-const toolFlags = ['xMlirOpt', 'xCc', 'mlirOpt', 'cc', 'cacheDir', 'noCache', 'noLineInfo'] as const;
+const toolFlags = [
+  'xMlirOpt',
+  'xCc',
+  'xPtxas',
+  'xTriton',
+  'mlirOpt',
+  'cc',
+  'ptxas',
+  'pythons',
+  'cacheDir',
+  'noCache',
+  'noLineInfo',
+] as const;
 
 /** What the tool and cache flags say. */
 export function compileOptions(
@@ -23,10 +38,13 @@ export function compileOptions(
     signal,
     lineInfo: !flags.noLineInfo,
     cache: flags.noCache ? false : (flags.cacheDir ?? undefined)!,
-    toolFlags: { 'mlir-opt': flags.xMlirOpt, cc: flags.xCc },
+    toolFlags: { 'mlir-opt': flags.xMlirOpt, cc: flags.xCc, ptxas: flags.xPtxas },
+    backendOptions: Object.fromEntries(flags.xTriton.map(parseOption)),
+    pythons: Object.fromEntries(flags.pythons),
     tools: {
       ...(flags.mlirOpt === undefined ? {} : { 'mlir-opt': flags.mlirOpt }),
       ...(flags.cc === undefined ? {} : { cc: flags.cc }),
+      ...(flags.ptxas === undefined ? {} : { ptxas: flags.ptxas }),
     },
     onWarning: (warning) => reporter.report([warning]),
   };
@@ -57,7 +75,7 @@ const sizeOf = (n: number): string =>
 export const command = defineCommand({
   summary: 'compile kernels to artifacts',
   notes:
-    'FILE is a .ts file with kernels, a .kir file, or a stage with --start-from. Without --emit: so and plan.json.',
+    'FILE is a .ts file with kernels, a .kir file, or a stage with --start-from. Without --emit: plan.json and so (cpu), cubin (sm_…) or hsaco (gfx…).',
   operands: { synopsis: 'FILE…', min: 1, max: Number.POSITIVE_INFINITY },
   flags: [
     'kernels',
@@ -75,36 +93,54 @@ export const command = defineCommand({
   async run(args, session) {
     const { flags, operands: files } = args;
     const api = await import('../api/compile.js');
-    const stages: StageExtension[] = api.cpuStageNames.map((stage) => ({ stage, extension: extensionOf(stage) }));
+    const targets = (flags.targets.length > 0 ? flags.targets : ['cpu']).map(api.asTarget);
+    const stages: StageExtension[] = [...new Set(targets.flatMap(api.stageNames))].map((stage) => ({
+      stage,
+      extension: extensionOf(stage),
+    }));
     const destination = parseDestination(flags.output, isFolder);
     const named = destination.kind === 'file' ? stageOfPath(destination.path, stages) : undefined;
-    const emit = flags.emit.length > 0 ? flags.emit : named !== undefined ? [named] : ['so', 'plan.json'];
-    const targets = flags.targets.length > 0 ? flags.targets : ['cpu'];
+    const emitFor = (target: Target): readonly string[] =>
+      flags.emit.length > 0 ? flags.emit : named !== undefined ? [named] : api.defaultEmit(target);
     const options: CompileOptions = { ...compileOptions(args, session), hooks: await passHooks(args, session) };
 
-    const made: Made[] = [];
-    for (const file of files) {
-      const entered = flags.startFrom ?? (file.endsWith('.ts') ? undefined : api.stageOfFile(file));
-      if (entered !== undefined && entered !== 'kir') {
-        made.push(...(await resume(file, entered, emit, targets, options, flags.startFrom !== undefined)));
-        continue;
+    /** Everything for one kernel and target; gives what is to be written as outputs. */
+    const buildOne = async (kernel: NamedKernel, target: Target, options: CompileOptions): Promise<Made[]> => {
+      const kept: Made[] = [];
+      if (flags.dumpDir !== undefined)
+        await dump(kernel, target.name, targets.length > 1, flags.dumpDir, options, session);
+      if (flags.saveTemps !== undefined) {
+        const made = await temps(kernel, target, options);
+        if (flags.saveTemps === true) kept.push(...made);
+        else await writeInto(flags.saveTemps, made);
       }
-      for (const kernel of await kernelsOf(file, flags.kernels, flags.defines))
-        for (const target of targets) {
-          if (flags.dryRun) {
-            await session.print(await commandsOf(kernel, target, emit, options));
-            continue;
-          }
-          if (flags.dumpDir !== undefined)
-            await dump(kernel, target, targets.length > 1, flags.dumpDir, options, session);
-          if (flags.saveTemps !== undefined) {
-            const kept = await temps(kernel, target, options);
-            if (flags.saveTemps === true) made.push(...kept);
-            else await writeInto(flags.saveTemps, kept);
-          }
-          made.push(...(await compileOne(kernel, target, emit, options, session)));
+      return [...kept, ...(await compileOne(kernel, target, emitFor(target), options, session))];
+    };
+
+    const made = await withWorkerFor(targets, flags.dryRun, options, async (options) => {
+      const work: Promise<Made[]>[] = [];
+      const begin = (made: Promise<Made[]>): void => {
+        // Told below, with what else goes wrong; until then it has been heard.
+        made.catch(() => {});
+        work.push(made);
+      };
+      for (const file of files) {
+        const entered = flags.startFrom ?? (file.endsWith('.ts') ? undefined : api.stageOfFile(file));
+        if (entered !== undefined && entered !== 'kir') {
+          for (const target of targets)
+            begin(resume(file, entered, emitFor(target), target, options, flags.startFrom !== undefined));
+          continue;
         }
-    }
+        for (const kernel of await kernelsOf(file, flags.kernels, flags.defines))
+          for (const target of targets) {
+            if (flags.dryRun) await session.print(await commandsOf(kernel, target, emitFor(target), options));
+            else begin(buildOne(kernel, target, options));
+          }
+      }
+      // All come to their end before the first error is told: nothing runs on behind it.
+      await Promise.allSettled(work);
+      return (await Promise.all(work)).flat();
+    });
     if (flags.dryRun) return 0;
     const paths = outputPaths(destination, made);
     const [first] = paths;
@@ -120,6 +156,21 @@ export const command = defineCommand({
   },
 });
 
+/** Runs `work` with a worker of Triton that all targets share; it starts while the first kernel is still traced. */
+async function withWorkerFor<T>(
+  targets: readonly Target[],
+  idle: boolean,
+  options: CompileOptions,
+  work: (options: CompileOptions) => Promise<T>,
+): Promise<T> {
+  if (idle || !targets.some((t) => t.kind === 'gpu')) return work(options);
+  const { withTritonWorker } = await import('../drivers/triton/worker.js');
+  return withTritonWorker({ python: options.pythons?.triton }, (worker) => {
+    worker.start();
+    return work({ ...options, worker });
+  });
+}
+
 async function writeInto(folder: string, made: readonly Made[]): Promise<void> {
   const paths = outputPaths({ kind: 'folder', path: folder }, made);
   await writeOutputs(
@@ -130,37 +181,45 @@ async function writeInto(folder: string, made: readonly Made[]): Promise<void> {
 
 async function compileOne(
   { name, kernel }: NamedKernel,
-  target: string,
+  target: Target,
   emit: readonly string[],
   options: CompileOptions,
   { reporter }: Session,
 ): Promise<Made[]> {
   const { compile } = await import('../api/compile.js');
   const started = performance.now();
-  const compiled = await compile(kernel, { ...options, target, emit });
+  const compiled = await compile(kernel, { ...options, target: target.name, emit });
   reporter.report(compiled.warnings);
   const note = compiled.cached ? 'cache hit' : `${Math.round(performance.now() - started)} ms`;
-  return emit.map((stage) => ({
-    kernel: name,
-    target: compiled.target,
-    extension: extensionOf(stage),
-    bytes: compiled.artifacts.get(stage)!,
-    note,
-  }));
+  return madeOf(name, target, compiled, note);
+}
+
+/** The artifacts of a kernel; an image is noted with what it takes. */
+function madeOf(
+  kernel: string,
+  target: Target,
+  { artifacts, launches = [] }: Pick<Compiled, 'artifacts' | 'launches'>,
+  note: string,
+): Made[] {
+  return [...artifacts].map(([key, bytes]) => {
+    const launch = launches.length === 1 ? launches[0] : launches.find((l) => key.startsWith(`${l.name}.`));
+    const image = /(?:^|\.)(?:cubin|hsaco)$/.test(key) && target.kind === 'gpu' && launch;
+    return {
+      kernel,
+      target: target.name,
+      extension: extensionOf(key),
+      bytes,
+      note: image ? `${note}  ${describeResources(launch.resources, target)}` : note,
+    };
+  });
 }
 
 /** `--save-temps`: every stage that tools read or wrote. */
-async function temps({ name, kernel }: NamedKernel, target: string, options: CompileOptions): Promise<Made[]> {
-  const { compile } = await import('../api/compile.js');
-  const kept = ['mlir', 'llvm.mlir', 'll', 'bc', 's', 'obj'];
-  const compiled = await compile(kernel, { ...options, target, emit: kept, cache: false });
-  return kept.map((stage) => ({
-    kernel: name,
-    target: compiled.target,
-    extension: extensionOf(stage),
-    bytes: compiled.artifacts.get(stage)!,
-    note: 'kept',
-  }));
+async function temps({ name, kernel }: NamedKernel, target: Target, options: CompileOptions): Promise<Made[]> {
+  const { compile, stageNames } = await import('../api/compile.js');
+  const emit = stageNames(target).filter((s) => !['kir', 'lowered.kir', 'so', 'plan.json'].includes(s));
+  const compiled = await compile(kernel, { ...options, target: target.name, emit, cache: false });
+  return madeOf(name, target, compiled, 'kept');
 }
 
 /** `--start-from`: the tools from a stage on. */
@@ -168,15 +227,14 @@ async function resume(
   file: string,
   stage: string,
   emit: readonly string[],
-  targets: readonly string[],
+  target: Target,
   options: CompileOptions,
   explicit: boolean,
 ): Promise<Made[]> {
-  const { canStartFrom, cpuStageNames, resumeFrom } = await import('../api/compile.js');
-  if (stage !== 'lowered.kir' && !canStartFrom(stage)) {
-    const help =
-      didYouMean(stage, cpuStageNames) ??
-      `stages that can be entered: kir, lowered.kir, ${cpuStageNames.filter(canStartFrom).join(', ')}`;
+  const { startStages, resumeFrom } = await import('../api/compile.js');
+  const known = startStages(target);
+  if (!known.includes(stage)) {
+    const help = didYouMean(stage, known) ?? `stages of ${target.name} that can be entered: ${known.join(', ')}`;
     throw new UsageError([
       explicit
         ? cliCodes.badValue({ flag: '--start-from', expected: 'a stage that can be entered', got: stage }, { help })
@@ -187,26 +245,20 @@ async function resume(
     .split('/')
     .at(-1)!
     .replace(new RegExp(`\\.(?:[^.]+\\.)?${extensionOf(stage).replaceAll('.', '\\.')}$`), '');
-  const made: Made[] = [];
-  for (const target of targets) {
-    const started = performance.now();
-    const wanted = emit.filter((s) => s !== 'plan.json');
-    const { artifacts, cached } = await resumeFrom(file, stage, wanted, { ...options, target });
-    const note = cached ? 'cache hit' : `${Math.round(performance.now() - started)} ms`;
-    for (const s of wanted)
-      made.push({ kernel: name, target, extension: extensionOf(s), bytes: artifacts.get(s)!, note });
-  }
-  return made;
+  const started = performance.now();
+  const wanted = emit.filter((s) => s !== 'plan.json');
+  const resumed = await resumeFrom(file, stage, wanted, { ...options, target: target.name });
+  return madeOf(name, target, resumed, resumed.cached ? 'cache hit' : `${Math.round(performance.now() - started)} ms`);
 }
 
 async function commandsOf(
   { name, kernel }: NamedKernel,
-  target: string,
+  target: Target,
   emit: readonly string[],
   options: CompileOptions,
 ): Promise<string> {
   const { toolCommands } = await import('../api/compile.js');
-  const lines = await toolCommands(kernel, name, emit, { ...options, target });
+  const lines = await toolCommands(kernel, name, emit, { ...options, target: target.name });
   return lines.map((argv) => `${quoteCommand(argv)}\n`).join('');
 }
 

@@ -97,17 +97,27 @@ const positiveInteger: Parse<number> = (given, spelling) => {
   return value;
 };
 
+const parsePython: Parse<readonly [string, string]> = (given, spelling) => {
+  const [, set, path] = /^(\w+)=(.+)$/.exec(given) ?? [];
+  if (set !== 'triton' || path === undefined) throw badValue(spelling, 'triton=PATH', given);
+  return [set, path];
+};
+
 const toolPath = (tool: string): Flag<string | undefined> => last(`--${tool}`, 'PATH', `use this ${tool}`, text);
 
 export const flags = {
   kernels: each('-k', 'NAME', 'a kernel, by the name of its export or its own; repeatable', text),
   defines: each('-D', 'PARAM=VALUE', 'set a kernel parameter; repeatable', parseDefine),
-  targets: list('--target', 'TARGET[,TARGET]…', 'what to compile for: cpu (the default), cpu:native'),
+  targets: list(
+    '--target',
+    'TARGET[,TARGET]…',
+    'what to compile for: cpu (the default), cpu:native, sm_80 … sm_121, gfx942 …',
+  ),
   runTarget: last('--target', 'TARGET', 'where to run: cpu (the default) or interpret', text),
   emit: list(
     '--emit',
     'STAGE[,STAGE]…',
-    'stages to write: kir, lowered.kir, mlir, llvm.mlir, ll, s, obj, so, plan.json',
+    'stages to write: kir, lowered.kir, plan.json; cpu: mlir, llvm.mlir, ll, s, obj, so; GPUs: ttir, ttgir, llir, and ptx, cubin or amdgcn, hsaco',
   ),
   output: last('-o', 'FILE|DIR/|-', 'where to write; the extension of FILE names the stage', text),
 
@@ -137,6 +147,8 @@ export const flags = {
 
   xMlirOpt: each('-Xmlir-opt', 'FLAG', 'pass a flag to mlir-opt; repeatable', text),
   xCc: each('-Xcc', 'FLAG', 'pass a flag to the C compiler; repeatable', text),
+  xPtxas: each('-Xptxas', 'FLAG', 'pass a flag to ptxas; repeatable', text),
+  xTriton: each('-Xtriton', 'KEY=VALUE', 'set an option of Triton, as num_warps=8; repeatable', text),
 
   noLineInfo: toggle('-g0', 'leave out the line tables that lead from machine code to TypeScript'),
   maxSteps: last('--max-steps', 'N', 'stop the interpreter after N ops of one program', positiveInteger),
@@ -146,6 +158,8 @@ export const flags = {
 
   mlirOpt: toolPath('mlir-opt'),
   cc: toolPath('cc'),
+  ptxas: toolPath('ptxas'),
+  pythons: each('--python', 'SET=PATH', 'use this Python, which must be able to import the set (triton)', parsePython),
 
   diagnostics: last(
     '--diagnostics',

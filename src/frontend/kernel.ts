@@ -53,6 +53,11 @@ export class Kernel<P extends ParamSpecs, I, O> {
     return this.with(Object.fromEntries(parsed));
   }
 
+  /** The values of its parameters for a target, as its setup gets them. */
+  values(target?: string): Params<P> {
+    return resolveParams(this.params, target, this.given as Record<string, unknown>) as Params<P>;
+  }
+
   /** The folder of the file that declares the kernel. */
   get folder(): string {
     const file = primaryLoc(this.loc)?.file ?? '';
@@ -81,10 +86,9 @@ export class Kernel<P extends ParamSpecs, I, O> {
       mistake((c) => frontendCodes.nested({ inner: this.name, outer }, c), {
         help: 'run one after the other with sequence(…), or share code by plain functions',
       });
-    const values = resolveParams(this.params, target, this.given as Record<string, unknown>);
     this.settingUp = true;
     try {
-      const program: unknown = this.setup(values as Params<P>);
+      const program: unknown = this.setup(this.values(target));
       if (program instanceof Promise)
         mistake((c) => frontendCodes.asyncBody({ what: `the setup of kernel '${this.name}'` }, c), { loc: this.loc });
       if (!(program instanceof Program || program instanceof Sequence))

@@ -60,11 +60,23 @@ export function resolveParams(
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const targets = (specs as Overridden)[overrides] ?? {};
-  const own = target === undefined ? {} : (targets[target] ?? targets[target.split(':')[0]!] ?? {});
+  const own =
+    target === undefined
+      ? {}
+      : (spellings(target)
+          .map((s) => targets[s])
+          .find((t) => t) ?? {});
   const values: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(specs)) values[name] = given[name] ?? own[name] ?? defaultOf(spec);
   return values;
 }
+
+/** How a target may be spelled in `perTarget`, nearest first: `cpu:native` is also `cpu`, `sm_90a` also `sm_90`. */
+const spellings = (target: string): readonly string[] => [
+  target,
+  target.split(':')[0]!,
+  target.replace(/^(sm_\d+)a$/, '$1'),
+];
 
 const defaultOf = (spec: ParamSpec): unknown => (spec instanceof Choice ? spec.initial : spec);
 

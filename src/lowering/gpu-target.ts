@@ -17,10 +17,23 @@ export interface GpuLimits {
   readonly clusterPrograms: number;
 }
 
+/** What the programs that run on one multiprocessor (compute unit) share. */
+export interface GpuUnit {
+  readonly sharedBytes: number;
+  /** Taken from it by each program besides its own. */
+  readonly reservedBytes: number;
+  readonly threads: number;
+  readonly programs: number;
+  /** Registers of all its threads, and in which portions a thread gets them. */
+  readonly registers: number;
+  readonly registerPortion: number;
+}
+
 interface GpuFacts {
   readonly name: string;
   readonly warpSize: 32 | 64;
   readonly limits: GpuLimits;
+  readonly unit: GpuUnit;
   /** fp8 dtypes that the compiler has conversions for. */
   readonly fp8: readonly string[];
 }
@@ -44,7 +57,12 @@ export type GpuTarget = NvidiaTarget | AmdTarget;
 
 const kib = 1024;
 
-function nvidia(capability: number, sharedKib: number, more: Partial<GpuLimits> = {}): NvidiaTarget {
+function nvidia(
+  capability: number,
+  sharedKib: number,
+  unit: Pick<GpuUnit, 'threads' | 'programs'>,
+  more: Partial<GpuLimits> = {},
+): NvidiaTarget {
   return {
     kind: 'gpu',
     vendor: 'nvidia',
@@ -62,6 +80,13 @@ function nvidia(capability: number, sharedKib: number, more: Partial<GpuLimits> 
       tensorColumns: 0,
       clusterPrograms: 1,
       ...more,
+    },
+    unit: {
+      ...unit,
+      sharedBytes: (sharedKib + 1) * kib,
+      reservedBytes: kib,
+      registers: 65_536,
+      registerPortion: 8,
     },
   };
 }
@@ -82,17 +107,29 @@ function amd(name: string, family: AmdTarget['family'], sharedKib: number): AmdT
       tensorColumns: 0,
       clusterPrograms: 1,
     },
+    // Four units of 512 registers by 64 lanes, or two of 1536 by 32.
+    unit: {
+      sharedBytes: sharedKib * kib,
+      reservedBytes: 0,
+      threads: wide ? 4 * 8 * 64 : 2 * 16 * 32,
+      programs: 32,
+      registers: wide ? 4 * 512 * 64 : 2 * 1536 * 32,
+      registerPortion: wide ? 8 : 24,
+    },
   };
 }
 
+const large = { threads: 2048, programs: 32 };
+const small = { threads: 1536, programs: 24 };
+
 export const gpuTargets: readonly GpuTarget[] = [
-  nvidia(80, 163),
-  nvidia(86, 99),
-  nvidia(89, 99),
-  nvidia(90, 227, { clusterPrograms: 16 }),
-  nvidia(100, 227, { clusterPrograms: 16, tensorColumns: 512 }),
-  nvidia(120, 99),
-  nvidia(121, 99),
+  nvidia(80, 163, large),
+  nvidia(86, 99, { ...small, programs: 16 }),
+  nvidia(89, 99, small),
+  nvidia(90, 227, large, { clusterPrograms: 16 }),
+  nvidia(100, 227, large, { clusterPrograms: 16, tensorColumns: 512 }),
+  nvidia(120, 99, small),
+  nvidia(121, 99, small),
   amd('gfx90a', 'cdna2', 64),
   amd('gfx942', 'cdna3', 64),
   amd('gfx950', 'cdna4', 160),

@@ -2,6 +2,7 @@
 
 import type { Kernel } from '../ir/kernel.js';
 import { printExtent } from '../ir/symbolic.js';
+import type { DevicePlan } from './device-plan.js';
 
 /** Expressions are text over dims and integer scalars: `cdiv(m, 64)`. */
 export interface LaunchPlan {
@@ -39,6 +40,8 @@ export interface PlanLaunch {
   readonly grid: readonly { readonly axis: string; readonly extent: string }[];
   /** CPU: bytes of the scratch arena of each thread. */
   readonly scratchBytes: number;
+  /** GPU: how the compiled function is called. */
+  readonly device?: DevicePlan;
 }
 
 export function makeLaunchPlan(
@@ -46,6 +49,7 @@ export function makeLaunchPlan(
   target: string,
   symbols: readonly string[],
   scratchBytes: readonly number[],
+  devices: readonly DevicePlan[] = [],
 ): LaunchPlan {
   const cost = Object.entries(kernel.cost ?? {}).map(([name, extent]) => [name, printExtent(extent)]);
   return {
@@ -71,7 +75,8 @@ export function makeLaunchPlan(
     launches: kernel.launches.map((launch, i) => ({
       symbol: symbols[i]!,
       grid: launch.grid.map(({ name, extent }) => ({ axis: name, extent: printExtent(extent) })),
-      scratchBytes: scratchBytes[i]!,
+      scratchBytes: scratchBytes[i] ?? 0,
+      ...(devices[i] ? { device: devices[i] } : {}),
     })),
     ...(cost.length > 0 ? { cost: Object.fromEntries(cost) } : {}),
     ...(kernel.metadata ? { metadata: kernel.metadata } : {}),

@@ -44,4 +44,27 @@ export const loweringCodes = {
     'The target cannot be compiled for with this value.',
     ({ option, target, expected, got }) => `option '${option}' for '${target}': expected ${expected}, got ${got}`,
   ),
+  overLimit: defineCode<{ launch: string; target: string; what: string; used: string; limit: string }>(
+    'TW2020',
+    'error',
+    'a kernel that takes more than the target has',
+    'One program of the launch needs more of a resource than any program can get, so it could never be launched. The notes list what takes it; fewer pipeline stages (`numStages`) or smaller tiles need less.',
+    ({ launch, target, what, used, limit }) => `launch '${launch}' takes ${used} ${what}; '${target}' has ${limit}`,
+  ),
+  spills: defineCode<{ launch: string; target: string; spilled: string; registers: number }>(
+    'TW2021',
+    'warning',
+    'registers that were spilled to memory',
+    'The launch keeps more values at once than a thread has registers; the rest goes through memory, which is slow. Smaller tiles or more warps (`numWarps`) leave each thread less to hold.',
+    ({ launch, target, spilled, registers }) =>
+      `launch '${launch}' on '${target}' uses all ${registers} registers and spills ${spilled}`,
+  ),
+  hugeCode: defineCode<{ launch: string; perThread: number; instructions: number }>(
+    'TW2022',
+    'warning',
+    'tiles so large that compiling takes very long',
+    'Each thread holds its share of a tile in registers and has instructions for every element of it. With thousands of elements per thread the compiler runs for minutes, and the code spills. Smaller tiles, or more warps (`numWarps`), compile and run faster.',
+    ({ launch, perThread, instructions }) =>
+      `launch '${launch}' has tiles with ${perThread} elements per thread, about ${instructions} instructions; compiling may take minutes`,
+  ),
 } as const;

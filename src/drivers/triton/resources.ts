@@ -1,18 +1,6 @@
 /** What a compiled kernel takes, read from what the compilers say about it. */
 
-/** Of one program, in the target's own units; what a stage has not found out is absent. */
-export interface Resources {
-  readonly threads?: number;
-  readonly sharedBytes?: number;
-  /** Per thread; on AMD vector registers. */
-  readonly registers?: number;
-  readonly scalarRegisters?: number;
-  /** Bytes (NVIDIA) or registers (AMD) that found no register. */
-  readonly spills?: number;
-  /** Bytes of local memory of a thread: arrays, and what was spilled. */
-  readonly stackBytes?: number;
-  readonly tensorColumns?: number;
-}
+import type { Resources, SharedBuffer } from '../../lowering/resource-bill.js';
 
 const number = (text: string, pattern: RegExp): number | undefined => {
   const found = pattern.exec(text)?.[1];
@@ -45,15 +33,6 @@ export function amdgcnResources(assembly: string): Resources {
   });
 }
 
-/** One buffer in shared memory, as the GPU stage of the IR allocates it. */
-export interface SharedBuffer {
-  /** `3 x 128 x 64 x f16` */
-  readonly shape: string;
-  readonly bytes: number;
-  /** Where in the user's file, as `file:line:col`. */
-  readonly place?: string;
-}
-
 const bits = (element: string): number => {
   if (/^f8|^i8$/.test(element)) return 8;
   return Number(/\d+$/.exec(element)?.[0] ?? 32);
@@ -62,11 +41,11 @@ const bits = (element: string): number => {
 /** The buffers that a `ttgir` text allocates in shared memory, largest first. */
 export function sharedBuffers(ttgir: string): SharedBuffer[] {
   const places = new Map([...ttgir.matchAll(/^#(loc\d*) = loc\((.*)\)$/gm)].map((m) => [m[1]!, m[2]!]));
-  const placeOf = (name: string | undefined, depth = 0): string | undefined => {
+  const placeOf = (name: string | undefined, depth = 0): SharedBuffer['place'] => {
     const text = name === undefined ? undefined : places.get(name);
     if (text === undefined || depth > 8) return undefined;
     const direct = /"([^"]+)":(\d+):(\d+)/.exec(text);
-    if (direct) return direct.slice(1).join(':');
+    if (direct) return { file: direct[1]!, line: Number(direct[2]), col: Number(direct[3]) };
     return placeOf(/#(loc\d*)/.exec(text)?.[1], depth + 1);
   };
   const buffers: SharedBuffer[] = [];

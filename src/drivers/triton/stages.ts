@@ -4,16 +4,19 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InternalError, invariant } from '../../diagnostics/diagnostic.js';
 import type { GpuTarget } from '../../lowering/gpu-target.js';
+import type { Resources, SharedBuffer } from '../../lowering/resource-bill.js';
+import { assetPath } from '../assets.js';
 import { sha256 } from '../fingerprint.js';
-import type { ForkServer, JobOptions, JobReply } from '../fork-server.js';
+import type { ForkServer, JobOptions } from '../fork-server.js';
 import { cubinStage, findPtxas, ptxVersion } from '../ptxas.js';
 import { toolError } from '../run.js';
 import { runStage, type StageRecord } from '../stages.js';
-import type { Tool, ToolPaths } from '../tool.js';
+import type { Tool, ToolName, ToolPaths } from '../tool.js';
 import { withWorkspace } from '../workspace.js';
 import { assemblerError, jobError } from './failure.js';
 import type { TritonOptions } from './options.js';
-import { amdgcnResources, ptxasResources, type Resources, type SharedBuffer, sharedBuffers } from './resources.js';
+import { amdgcnResources, ptxasResources, sharedBuffers } from './resources.js';
+import { tritonWorker } from './worker.js';
 
 const stagesByVendor = {
   nvidia: ['ttir', 'ttgir', 'llir', 'ptx', 'cubin'],
@@ -117,7 +120,8 @@ export async function buildTriton(
     const records: StageRecord[] = [];
     let metadata: TritonMetadata = {};
     if (made.length > 0) {
-      const reply = await askWorker(worker, job, until, folder, assembler, limits);
+      const request = workerRequest(job, until, folder, assembler);
+      const reply = await worker.run<WorkerAnswer>(request, limits);
       if (!reply.ok) throw await jobError(reply, job, reply.stage);
       metadata = reply.metadata;
       const { version } = await worker.about();
@@ -147,28 +151,52 @@ export async function buildTriton(
   });
 }
 
-function askWorker(
-  worker: ForkServer,
-  { from, target, options, lineInfo }: TritonJob,
+/** What the worker is asked: stages from the job's first, read in `folder`, to `until`. */
+export function workerRequest(
+  { from, target, options, lineInfo }: Omit<TritonJob, 'input'>,
   until: TritonStage,
   folder: string,
   assembler: Tool | undefined,
-  limits: JobOptions,
-): Promise<JobReply<WorkerAnswer>> {
+): Readonly<Record<string, unknown>> {
   const nvidia = target.vendor === 'nvidia';
-  return worker.run<WorkerAnswer>(
-    {
-      folder,
-      from,
-      until,
-      backend: nvidia ? 'cuda' : 'hip',
-      arch: nvidia ? target.capability : target.name,
-      warpSize: target.warpSize,
-      options: { ...options, ...(assembler ? { ptx_version: ptxVersion(assembler.version) } : {}) },
-      lineInfo,
-    },
-    limits,
-  );
+  return {
+    folder,
+    from,
+    until,
+    backend: nvidia ? 'cuda' : 'hip',
+    arch: nvidia ? target.capability : target.name,
+    warpSize: target.warpSize,
+    options: { ...options, ...(assembler ? { ptx_version: ptxVersion(assembler.version) } : {}) },
+    lineInfo,
+  };
+}
+
+/** The command line of the assembler for a job. */
+function assemblerStage(tool: Tool, { target, options, lineInfo, ptxasFlags }: Omit<TritonJob, 'input'>) {
+  if (target.vendor !== 'nvidia') throw new InternalError(`no assembler for ${target.name}`);
+  return cubinStage(tool.name as ToolName, {
+    target,
+    lineInfo,
+    fpFusion: options.enable_fp_fusion === true,
+    ...(ptxasFlags ? { extra: ptxasFlags } : {}),
+  });
+}
+
+/** The commands that a job runs, on files `kernel.STAGE` of the current folder. */
+export async function tritonCommands(
+  job: Omit<TritonJob, 'input'>,
+  python: string,
+  tools?: ToolPaths,
+): Promise<string[][]> {
+  const order = tritonStages(job.target);
+  const last = Math.max(...job.wanted.map((s) => order.indexOf(s)));
+  const assembler = await assemblerOf(job, tools);
+  const until = order[Math.min(last, assembler ? order.indexOf('ptx') : order.length)]!;
+  const request = workerRequest(job, until, '.', assembler);
+  const commands = [[python, '-I', assetPath(tritonWorker.script), '--job', JSON.stringify(request)]];
+  if (assembler && order[last] === 'cubin')
+    commands.push([assembler.path, ...assemblerStage(assembler, job).args('kernel.ptx', 'kernel.cubin')]);
+  return commands;
 }
 
 async function assemble(
@@ -178,14 +206,7 @@ async function assemble(
   path: (stage: string) => string,
   { timeout, signal }: JobOptions,
 ): ReturnType<typeof runStage> {
-  const { target, options, lineInfo, ptxasFlags } = job;
-  if (target.vendor !== 'nvidia') throw new InternalError(`no assembler for ${target.name}`);
-  const stage = cubinStage(tool.name as 'ptxas', {
-    target,
-    lineInfo,
-    fpFusion: options.enable_fp_fusion === true,
-    ...(ptxasFlags ? { extra: ptxasFlags } : {}),
-  });
+  const stage = assemblerStage(tool, job);
   const folder = path('').slice(0, -'/kernel.'.length);
   try {
     return await runStage(stage, tool, { path: path('ptx'), bytes: ptx }, path('cubin'), readFile, {
