@@ -3,10 +3,17 @@
 import { frontendCodes } from '../diagnostics/codes/frontend.js';
 import type { Loc } from '../diagnostics/location.js';
 import { type Bool, type DType, type I32, i32, isInt } from '../ir/dtypes.js';
-import { type AtomicKind, memoryOrders, memoryScopes } from '../ir/ops/memory.js';
+import {
+  type AtomicKind,
+  evictionPolicies,
+  loadCaches,
+  memoryOrders,
+  memoryScopes,
+  storeCaches,
+} from '../ir/ops/memory.js';
 import { printType, sameType, tileType } from '../ir/types.js';
 import { mistake, noteAt } from './errors.js';
-import { checkNotCaptured, checkOptions, checkWord, describe, Handle, refuse } from './handle.js';
+import { checkFlag, checkNotCaptured, checkOptions, checkWord, describe, Handle, refuse } from './handle.js';
 import type { Dims, Pred, Rank } from './rank.js';
 import {
   type AnyTile,
@@ -77,6 +84,40 @@ const badIndex = (message: string, help?: string): never =>
   mistake((c) => frontendCodes.badIndex({ message }, c), help === undefined ? {} : { help });
 const badExtent = (message: string, help?: string): never =>
   mistake((c) => frontendCodes.badExtent({ message }, c), help === undefined ? {} : { help });
+
+interface MaskOptions<R extends Rank> {
+  readonly mask?: Tile<Bool, R>;
+  readonly other?: number;
+}
+
+/** Hints to the caches of a GPU, by the names of PTX; where there is no such thing they change nothing. */
+export interface LoadHints {
+  /** `ca` all levels (the usual), `cg` the second only, `cs` likely used once, `cv` read anew. */
+  readonly cacheModifier?: (typeof loadCaches)[number];
+  readonly evictionPolicy?: (typeof evictionPolicies)[number];
+  /** Whether every load of it must happen. */
+  readonly volatile?: boolean;
+}
+export interface StoreHints {
+  /** `wb` write back (the usual), `cg` the second level, `cs` likely used once, `wt` write through. */
+  readonly cacheModifier?: (typeof storeCaches)[number];
+  readonly evictionPolicy?: (typeof evictionPolicies)[number];
+}
+
+/** Checks the options of an access; gives its hints as attributes. */
+function hintsOf<C extends string>(
+  what: string,
+  others: readonly string[],
+  caches: readonly C[],
+  options: { readonly cacheModifier?: C; readonly evictionPolicy?: string; readonly volatile?: boolean },
+) {
+  checkOptions(what, [...others, 'cacheModifier', 'evictionPolicy'], options);
+  const { cacheModifier: cache, evictionPolicy: eviction, volatile } = options;
+  if (cache !== undefined) checkWord(`the cache modifier of '${what}' is one of`, caches, cache);
+  if (eviction !== undefined) checkWord(`the eviction policy of '${what}' is one of`, evictionPolicies, eviction);
+  checkFlag('volatile', volatile);
+  return { cache, eviction: eviction as (typeof evictionPolicies)[number] | undefined, volatile };
+}
 
 /** A view of an array in memory. Rank `R` counts the axes that it kept, `S` are their extents. */
 export class Ref<
@@ -168,9 +209,9 @@ export class Ref<
    *
    * @param options.mask elements to read; @param options.other what the others are (unspecified without it).
    */
-  load(options: { readonly mask?: Tile<Bool, R>; readonly other?: number } = {}): Tile<D, R> {
+  load(options: MaskOptions<R> & LoadHints = {}): Tile<D, R> {
     const trace = needTrace(`load of '${this.array.name}'`);
-    checkOptions('load', ['mask', 'other'], options);
+    const hints = hintsOf('load', ['mask', 'other', 'volatile'], loadCaches, options);
     const { index, valid, shape, axes } = block(this);
     const operands = {
       ref: trace.use(this.array.value) as never,
@@ -179,13 +220,13 @@ export class Ref<
       mask: maskOf('load', options.mask),
       other: otherOf(this.dtype, options.other),
     };
-    return traced(trace.emit('load', operands, { axes }, { types: [tileType(this.dtype, shape)] })[0]!);
+    return traced(trace.emit('load', operands, { axes, ...hints }, { types: [tileType(this.dtype, shape)] })[0]!);
   }
 
   /** Writes the view; elements past the array's edge, or masked off, are dropped. */
-  store(value: Tile<D, R> | number, options: { readonly mask?: Tile<Bool, R> } = {}): void {
+  store(value: Tile<D, R> | number, options: { readonly mask?: Tile<Bool, R> } & StoreHints = {}): void {
     const trace = needTrace(`store to '${this.array.name}'`);
-    checkOptions('store', ['mask'], options);
+    const hints = hintsOf('store', ['mask'], storeCaches, options);
     const { index, valid, shape, axes } = block(this);
     const expected = tileType(this.dtype, shape);
     const tile =
@@ -210,7 +251,7 @@ export class Ref<
       valid,
       mask: maskOf('store', options.mask),
     };
-    trace.emit('store', operands, { axes });
+    trace.emit('store', operands, { axes, cache: hints.cache, eviction: hints.eviction });
   }
 }
 
@@ -317,11 +358,6 @@ function valueOf(takes: string, value: unknown, dtype: DType, shape: readonly nu
   return (asTile(takes, value) as Tile).broadcastTo(shape) as unknown as Tile;
 }
 
-interface MaskOptions<R extends Rank> {
-  readonly mask?: Tile<Bool, R>;
-  readonly other?: number;
-}
-
 /** Index tiles: one for each axis of the ref. They broadcast to one shape. */
 type IndexTiles<R extends Rank> = Tile<I32, R> | readonly Tile<I32, R>[];
 
@@ -329,18 +365,18 @@ type IndexTiles<R extends Rank> = Tile<I32, R> | readonly Tile<I32, R>[];
 export function gather<D extends DType, R extends Rank>(
   ref: Ref<D, Rank>,
   index: IndexTiles<R>,
-  options: MaskOptions<R> = {},
+  options: MaskOptions<R> & LoadHints = {},
 ): Tile<D, R> {
   const view = asRef("'gather' takes a ref", ref);
   const trace = needTrace(`gather of '${view.array.name}'`);
-  checkOptions('gather', ['mask', 'other'], options);
+  const hints = hintsOf('gather', ['mask', 'other', 'volatile'], loadCaches, options);
   const operands = {
     ref: trace.use(view.array.value) as never,
     index: indexedBy(view, index, 'gather').map(useTile),
     mask: maskOf('gather', options.mask),
     other: otherOf(view.dtype, options.other),
   };
-  return traced(trace.emit('gather', operands, {})[0]!);
+  return traced(trace.emit('gather', operands, hints)[0]!);
 }
 
 /** Writes one element of `ref` per element of the index tiles. */
@@ -348,11 +384,11 @@ export function scatter<D extends DType, R extends Rank>(
   ref: Ref<D, Rank>,
   index: IndexTiles<R>,
   value: Tile<D, R> | number,
-  options: Omit<MaskOptions<R>, 'other'> = {},
+  options: Omit<MaskOptions<R>, 'other'> & StoreHints = {},
 ): void {
   const view = asRef("'scatter' takes a ref", ref);
   const trace = needTrace(`scatter to '${view.array.name}'`);
-  checkOptions('scatter', ['mask'], options);
+  const hints = hintsOf('scatter', ['mask'], storeCaches, options);
   const tiles = indexedBy(view, index, 'scatter');
   const operands = {
     ref: trace.use(view.array.value) as never,
@@ -360,7 +396,7 @@ export function scatter<D extends DType, R extends Rank>(
     index: tiles.map(useTile),
     mask: maskOf('scatter', options.mask),
   };
-  trace.emit('scatter', operands, {});
+  trace.emit('scatter', operands, { cache: hints.cache, eviction: hints.eviction });
 }
 
 export interface AtomicOptions<R extends Rank> {

@@ -249,7 +249,7 @@ describe('refs', () => {
     [
       'a mask in place of the options',
       ({ x, y }) => x.load(y.load().lt(0)),
-      "TW1013 at load: the options of 'load' are { mask, other }, got bool[64]",
+      "TW1013 at load: the options of 'load' are { mask, other, volatile, cacheModifier, evictionPolicy }, got bool[64]",
     ],
     ['other without a mask', ({ x }) => x.load({ other: 0 }), "TW1013 at load: 'load' has 'other' but no mask"],
     [

@@ -91,6 +91,21 @@ export type AtomicKind = (typeof atomicKinds)[number];
 export const memoryOrders = ['relaxed', 'acquire', 'release', 'acq_rel'] as const;
 export const memoryScopes = ['block', 'device', 'system'] as const;
 
+export const loadCaches = ['ca', 'cg', 'cs', 'cv'] as const;
+export const storeCaches = ['wb', 'cg', 'cs', 'wt'] as const;
+export const evictionPolicies = ['normal', 'evict_first', 'evict_last'] as const;
+
+/** Hints to caches, by the names of PTX; a back end that has no such thing passes them over. */
+const loadHints = {
+  cache: attr.optional(attr.word(...loadCaches)),
+  eviction: attr.optional(attr.word(...evictionPolicies)),
+  volatile: attr.optional(attr.flag),
+};
+const storeHints = {
+  cache: attr.optional(attr.word(...storeCaches)),
+  eviction: attr.optional(attr.word(...evictionPolicies)),
+};
+
 /** What every atomic op on elements needs to hold. */
 function verifyAtomic(name: string, dtype: DType, kind: AtomicKind | 'cas', report: Report): void {
   const bitwise = kind === 'and' || kind === 'or' || kind === 'xor';
@@ -111,7 +126,7 @@ export const memoryOps = [
       mask: optional(types.bool),
       other: optional(types.scalar),
     },
-    attrs: { axes: attr.optional(attr.ints), whole: attr.optional(attr.flag) },
+    attrs: { axes: attr.optional(attr.ints), whole: attr.optional(attr.flag), ...loadHints },
     results: { stated: 1 },
     verify: ({ operands, attrs, results }, report) => {
       verifyBlock('load', operands, attrs.axes, results[0]!.type, report);
@@ -132,7 +147,7 @@ export const memoryOps = [
       ...block,
       mask: optional(types.bool),
     },
-    attrs: { axes: attr.optional(attr.ints) },
+    attrs: { axes: attr.optional(attr.ints), ...storeHints },
     results: { infer: () => [] },
     verify: ({ operands, attrs }, report) => verifyBlock('store', operands, attrs.axes, operands.value.type, report),
     effects: ['writes'],
@@ -148,6 +163,7 @@ export const memoryOps = [
       mask: optional(types.bool),
       other: optional(types.scalar),
     },
+    attrs: loadHints,
     results: {
       infer: ({ ref, index = [], mask, other }, _, report) => {
         const type = indexedType('gather', ref, index, report);
@@ -171,6 +187,7 @@ export const memoryOps = [
       index: variadic(types.int),
       mask: optional(types.bool),
     },
+    attrs: storeHints,
     results: { infer: () => [] },
     verify: ({ operands: { ref, value, index = [], mask } }, report) => {
       const type = indexedType('scatter', ref, index, report);
