@@ -214,6 +214,50 @@ function language(execute: Run): void {
     expect(list(steps)).toEqual([0, 1, 7, 2, 5, 8, 16, 3, 19, 6]);
   });
 
+  test('a loop that ends early by what it carries: the first block with a match, and what was seen until then', async () => {
+    const k = kernel('search', {}, () =>
+      blockProgram(
+        {
+          grid: grid({}),
+          inputs: { x: array(i32, [n]), wanted: scalar(i32) },
+          outputs: { at: array(i32, [1]), trips: array(i32, [1]), seen: array(i32, [4]) },
+        },
+        ({ x, wanted, at, trips, seen }) => {
+          const start = { found: full(bool, [], 0), i: full(i32, [], 0), at: full(i32, [], -1), seen: zeros(i32, [4]) };
+          const end = whileLoop(
+            start,
+            ({ found, i }) => found.not().and(i.mul(4).lt(n)),
+            ({ i, at: last, seen: sum }) => {
+              const block = x
+                .at(ds(i.mul(4), 4))
+                .load()
+                .pad(-1);
+              const hit = block.eq(wanted);
+              const found = hit.any(0);
+              return {
+                found,
+                i: i.add(1),
+                at: select(found, i.mul(4).add(hit.to(i32).argmax(0)), last),
+                seen: sum.add(block),
+              };
+            },
+          );
+          at.at(0).store(end.at);
+          trips.at(0).store(end.i);
+          seen.store(end.seen);
+        },
+      ),
+    );
+    const x = nd.from(i32, [10], [5, 3, 9, 1, 7, 9, 2, 4, 8, 6]);
+    const look = async (wanted: number) => {
+      const { at, trips, seen } = await execute(k, { x, wanted });
+      return [list(at), list(trips), list(seen)];
+    };
+    expect(await look(9)).toEqual([[2], [1], [5, 3, 9, 1]]);
+    expect(await look(2)).toEqual([[6], [2], [12, 12, 11, 5]]);
+    expect(await look(77)).toEqual([[-1], [3], [20, 18, 10, 4]]);
+  });
+
   test('carried tiles may swap, and a branch may give tiles', async () => {
     const g = grid({ i: 2 });
     const k = kernel('swap', {}, () =>
@@ -350,6 +394,33 @@ function language(execute: Run): void {
     expect(list(t)).toEqual(range(35).map((at) => x[(at % 5) * 7 + Math.floor(at / 5)]!));
     expect(list(f)).toEqual(x);
     expect(list(q)).toEqual(range(24).map((at) => (at % 4) * 6 + Math.floor(at / 4)));
+  });
+
+  test('a column becomes a row, whatever it is computed from', async () => {
+    const k = kernel('columns', {}, () =>
+      blockProgram(
+        {
+          grid: grid({}),
+          inputs: { x: array(f32, [8, 4]) },
+          outputs: { y: array(f32, [6]), z: array(f32, [6]), s: array(f32, [1, 6]) },
+        },
+        ({ x, y, z, s }) => {
+          const column = x.at(ds(1, 6), ds(2, 1)).load();
+          y.store(column.reshape([6]));
+          z.store(iota([6, 1], 0).reshape([6]).to(f32));
+          s.store(
+            column
+              .mul(2)
+              .add(iota([6, 1], 0).to(f32))
+              .reshape([1, 6]),
+          );
+        },
+      ),
+    );
+    const { y, z, s } = await execute(k, { x: nd.from(f32, [8, 4], range(32)) });
+    expect(list(y)).toEqual([6, 10, 14, 18, 22, 26]);
+    expect(list(z)).toEqual(range(6));
+    expect(list(s)).toEqual([12, 21, 30, 39, 48, 57]);
   });
 
   test('rank 6, and tiles of one element', async () => {

@@ -17,7 +17,7 @@ import { isInnerReduction, type NestEmitter, type Sink, sinkInput, sinkShape } f
 import { cpuRules } from './rules.js';
 import { loadScratch } from './storage.js';
 import { type Place, type Tiles, typeOf } from './tiles.js';
-import { isElementwise, isUnitReshape, RegionUses } from './uses.js';
+import { isElementwise, isUnitReshape, keepsLanes, RegionUses } from './uses.js';
 import type { VectorUnit } from './vector-unit.js';
 
 export interface ProgramContext {
@@ -480,7 +480,11 @@ export class RegionLowering {
 
   reshape(op: OpOf<'reshape'>): void {
     const toScalar = typeOf(op.results[0]!).shape.length === 0;
-    if (isUnitReshape(op) && !toScalar) return this.virtual(op);
+    if (isUnitReshape(op) && !toScalar) {
+      // Elements that lay below each other lie side by side in scratch, but not where they are computed from.
+      if (!keepsLanes(op)) this.materialise(op.operands.input);
+      return this.virtual(op);
+    }
     const buffer = this.materialise(op.operands.input);
     if (toScalar) return this.place(op.results[0]!, buffer);
     this.shared.add(buffer.offset);

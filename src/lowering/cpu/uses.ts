@@ -58,6 +58,13 @@ export function isUnitReshape(op: OpOf<'reshape'>): boolean {
   return unitReshapeAxes(typeOf(op.operands.input).shape, typeOf(op.results[0]!).shape) !== undefined;
 }
 
+/** Whether the last axis of a reshape that only adds and drops axes of extent 1 is its input's last axis. */
+export function keepsLanes(op: OpOf<'reshape'>): boolean {
+  const { shape } = typeOf(op.operands.input);
+  const last = unitReshapeAxes(shape, typeOf(op.results[0]!).shape)!.at(-1);
+  return last === undefined || last === shape.length - 1;
+}
+
 export class RegionUses {
   private readonly positions = new Map<GenericOp, number>();
   private readonly users = new Map<Value, GenericOp[]>();
