@@ -2,7 +2,7 @@
 
 import { basename, dirname, resolve } from 'node:path';
 import { loweringCodes } from '../diagnostics/codes/lowering.js';
-import { CompileError, type Diagnostic } from '../diagnostics/diagnostic.js';
+import { CompileError, type Diagnostic, invariant } from '../diagnostics/diagnostic.js';
 import { assetPath } from '../drivers/assets.js';
 import type { Entry } from '../drivers/cache.js';
 import { readInput } from '../drivers/files.js';
@@ -291,7 +291,13 @@ function planOf(launch: DeviceLaunch, { artifacts, report }: Built, target: GpuT
       fp4Padded: d.fp4_padded ?? false,
     })),
   };
-  return planDeviceLaunch(launch, compiled);
+  const plan = planDeviceLaunch(launch, compiled);
+  const told = plan.params.map(({ offset, bytes }) => ({ offset, bytes }));
+  invariant(
+    report.slots === undefined || JSON.stringify(report.slots) === JSON.stringify(told),
+    `parameters of '${launch.symbol}' are ${JSON.stringify(report.slots)}, planned as ${JSON.stringify(told)}`,
+  );
+  return plan;
 }
 
 /**
@@ -347,11 +353,30 @@ export async function tritonToolCommands(
   emit: readonly string[],
   options: CompileOptions,
 ): Promise<string[][]> {
-  const { launches, options: chosen } = lowerForTriton(kernel, target, options);
-  const wanted = tritonStages(target).filter((s) => s !== 'ttir' && emit.includes(s));
+  const { options: chosen } = lowerForTriton(kernel, target, options);
+  return (await Promise.all(chosen.map((c) => commandsFrom('ttir', c, target, emit, options)))).flat();
+}
+
+/** The commands of a build that begins with a file `kernel.STAGE`. */
+export const tritonResumeCommands = (
+  stage: string,
+  target: GpuTarget,
+  emit: readonly string[],
+  options: CompileOptions,
+): Promise<string[][]> =>
+  commandsFrom(stage, resolveOptions(options.backendOptions ?? {}, target), target, emit, options);
+
+async function commandsFrom(
+  stage: string,
+  chosen: TritonOptions,
+  target: GpuTarget,
+  emit: readonly string[],
+  options: CompileOptions,
+): Promise<string[][]> {
+  const wanted = tritonStages(target).filter((s) => s !== stage && emit.includes(s));
   if (wanted.length === 0) return [];
   const python = options.pythons?.triton ?? (await setTool('python', ['triton']));
   if (python === undefined) throw notInstalled('triton');
-  const jobs = launches.map((launch, i) => jobOf(launch, chosen[i]!, target, wanted, options));
-  return (await Promise.all(jobs.map((job) => tritonCommands(job, python, options.tools)))).flat();
+  const job = { ...jobOf({ symbol: '', text: '' }, chosen, target, wanted, options), from: stage as TritonStage };
+  return tritonCommands(job, python, options.tools);
 }

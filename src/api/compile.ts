@@ -31,6 +31,7 @@ import {
   compileTriton,
   lowerForTriton,
   resumeTriton,
+  tritonResumeCommands,
   tritonStageNames,
   tritonToolCommands,
 } from './compile-triton.js';
@@ -315,16 +316,36 @@ export async function toolCommands(
   emit: readonly string[],
   options: CompileOptions,
 ): Promise<string[][]> {
-  const known = asTarget(options.target ?? 'cpu');
-  if (known.kind === 'gpu') return tritonToolCommands(kernel, known, emit, options);
-  const { target } = lower(kernel, known.name);
-  const stages = stagesFor(
-    'mlir',
-    emit.filter((s) => !ownStages.includes(s)),
-    { target, lineInfo: options.lineInfo ?? true, ...(options.toolFlags ? { extra: options.toolFlags } : {}) },
-  );
+  const target = asTarget(options.target ?? 'cpu');
+  if (target.kind === 'gpu') return tritonToolCommands(kernel, target, emit, options);
+  lower(kernel, target.name);
+  return cpuCommands('mlir', target, name, emit, options);
+}
+
+/** As `toolCommands`, for a build that begins midway. */
+export async function resumeCommands(
+  stage: string,
+  name: string,
+  emit: readonly string[],
+  options: CompileOptions,
+): Promise<string[][]> {
+  const target = asTarget(options.target ?? 'cpu');
+  if (target.kind === 'gpu')
+    return tritonResumeCommands(stage === 'lowered.kir' ? 'ttir' : stage, target, emit, options);
+  return cpuCommands(stage === 'lowered.kir' ? 'mlir' : stage, target, name, emit, options);
+}
+
+function cpuCommands(
+  from: string,
+  target: CpuTarget,
+  name: string,
+  emit: readonly string[],
+  { lineInfo = true, toolFlags, tools }: CompileOptions,
+): Promise<string[][]> {
+  const wanted = emit.filter((s) => !ownStages.includes(s));
+  const stages = stagesFor(from, wanted, { target, lineInfo, ...(toolFlags ? { extra: toolFlags } : {}) });
   const file = (stage: string): string => `${name}.${stage === 'obj' ? 'o' : stage}`;
   return Promise.all(
-    stages.map(async (s) => [(await findTool(s.tool, options.tools)).path, ...s.args(file(s.from), file(s.stage))]),
+    stages.map(async (s) => [(await findTool(s.tool, tools)).path, ...s.args(file(s.from), file(s.stage))]),
   );
 }

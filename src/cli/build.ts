@@ -127,8 +127,12 @@ export const command = defineCommand({
       for (const file of files) {
         const entered = flags.startFrom ?? (file.endsWith('.ts') ? undefined : api.stageOfFile(file));
         if (entered !== undefined && entered !== 'kir') {
-          for (const target of targets)
-            begin(resume(file, entered, emitFor(target), target, options, flags.startFrom !== undefined));
+          for (const target of targets) {
+            await checkStart(file, entered, target, flags.startFrom !== undefined);
+            if (flags.dryRun)
+              await session.print(await resumeCommandsOf(file, entered, target, emitFor(target), options));
+            else begin(resume(file, entered, emitFor(target), target, options));
+          }
           continue;
         }
         for (const kernel of await kernelsOf(file, flags.kernels, flags.defines))
@@ -222,6 +226,25 @@ async function temps({ name, kernel }: NamedKernel, target: Target, options: Com
   return madeOf(name, target, compiled, 'kept');
 }
 
+async function checkStart(file: string, stage: string, target: Target, explicit: boolean): Promise<void> {
+  const { startStages } = await import('../api/compile.js');
+  const known = startStages(target);
+  if (known.includes(stage)) return;
+  const help = didYouMean(stage, known) ?? `stages of ${target.name} that can be entered: ${known.join(', ')}`;
+  throw new UsageError([
+    explicit
+      ? cliCodes.badValue({ flag: '--start-from', expected: 'a stage that can be entered', got: stage }, { help })
+      : cliCodes.badValue({ flag: 'FILE', expected: 'a kernel file or a stage', got: file }, { help }),
+  ]);
+}
+
+/** The kernel's name in the name of a file that a dump or `--emit` wrote. */
+const nameOfStage = (file: string, stage: string): string =>
+  file
+    .split('/')
+    .at(-1)!
+    .replace(new RegExp(`\\.(?:[^.]+\\.)?${extensionOf(stage).replaceAll('.', '\\.')}$`), '');
+
 /** `--start-from`: the tools from a stage on. */
 async function resume(
   file: string,
@@ -229,26 +252,25 @@ async function resume(
   emit: readonly string[],
   target: Target,
   options: CompileOptions,
-  explicit: boolean,
 ): Promise<Made[]> {
-  const { startStages, resumeFrom } = await import('../api/compile.js');
-  const known = startStages(target);
-  if (!known.includes(stage)) {
-    const help = didYouMean(stage, known) ?? `stages of ${target.name} that can be entered: ${known.join(', ')}`;
-    throw new UsageError([
-      explicit
-        ? cliCodes.badValue({ flag: '--start-from', expected: 'a stage that can be entered', got: stage }, { help })
-        : cliCodes.badValue({ flag: 'FILE', expected: 'a kernel file or a stage', got: file }, { help }),
-    ]);
-  }
-  const name = file
-    .split('/')
-    .at(-1)!
-    .replace(new RegExp(`\\.(?:[^.]+\\.)?${extensionOf(stage).replaceAll('.', '\\.')}$`), '');
+  const { resumeFrom } = await import('../api/compile.js');
   const started = performance.now();
   const wanted = emit.filter((s) => s !== 'plan.json');
   const resumed = await resumeFrom(file, stage, wanted, { ...options, target: target.name });
-  return madeOf(name, target, resumed, resumed.cached ? 'cache hit' : `${Math.round(performance.now() - started)} ms`);
+  const note = resumed.cached ? 'cache hit' : `${Math.round(performance.now() - started)} ms`;
+  return madeOf(nameOfStage(file, stage), target, resumed, note);
+}
+
+async function resumeCommandsOf(
+  file: string,
+  stage: string,
+  target: Target,
+  emit: readonly string[],
+  options: CompileOptions,
+): Promise<string> {
+  const { resumeCommands } = await import('../api/compile.js');
+  const lines = await resumeCommands(stage, nameOfStage(file, stage), emit, { ...options, target: target.name });
+  return lines.map((argv) => `${quoteCommand(argv)}\n`).join('');
 }
 
 async function commandsOf(

@@ -7,7 +7,7 @@ import { availableParallelism, constants } from 'node:os';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import { ToolError } from '../diagnostics/diagnostic.js';
 import { assetPath } from './assets.js';
-import { type Channel, causeOf, howItEnded, openChannel } from './run.js';
+import { type Channel, causeOf, howItEnded, openChannel, shellQuote } from './run.js';
 import { notInstalled, type SetName, setTool } from './toolchain.js';
 
 /** One kind of worker. */
@@ -184,7 +184,10 @@ async function submit<R>(
 async function died({ name }: WorkerKind, channel: Channel): Promise<ToolError> {
   const outcome = await channel.ended;
   const printed = outcome.stderr.trim().split('\n').slice(-12).join('\n');
-  const notes = printed ? [{ message: `it printed:\n${printed}` }] : [];
+  const notes = [
+    { message: `command: ${outcome.argv.map(shellQuote).join(' ')}` },
+    ...(printed ? [{ message: `it printed:\n${printed}` }] : []),
+  ];
   return new ToolError([
     toolCodes.workerDied({ tool: name, how: howItEnded(outcome), cause: causeOf(outcome.stderr) }, { notes }),
   ]);

@@ -1,5 +1,6 @@
 /** The one place that starts processes: argument arrays, no shell, a group of their own, a scrubbed environment. */
 
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import { type DiagnosticNote, ToolError } from '../diagnostics/diagnostic.js';
@@ -143,32 +144,31 @@ export interface Channel {
   close(): Promise<Outcome>;
 }
 
-/** Starts a process to talk to. */
+/** Starts a process to talk to. By Node's own means: the library that runs tools to their end takes longer to load than this. */
 export async function openChannel(
   tool: string,
   path: string,
   args: readonly string[],
   { signal, cwd }: Pick<RunOptions, 'signal' | 'cwd'> = {},
 ): Promise<Channel> {
-  const { execa } = await import('execa');
-  const child = execa(path, args, {
-    reject: false,
-    encoding: 'buffer',
-    env: childEnvironment(),
-    extendEnv: false,
-    detached: true,
-    buffer: { stdout: false },
-    ...(cwd === undefined ? {} : { cwd }),
-  });
+  const child = spawn(path, args, { env: childEnvironment(), detached: true, ...(cwd === undefined ? {} : { cwd }) });
   // Writing to one that has ended is no error of its own: its end is the answer.
   child.stdin.on('error', () => {});
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (stderr.length < outputLimit) stderr += text;
+  });
   const watch = watchChild(child.pid, signal);
-  const ended = child.then((result) => ({
-    tool,
-    argv: [path, ...args],
-    ...outcomeOf(result, watch.end()),
-    stdout: new Uint8Array(),
-  }));
+  const ended = new Promise<Outcome>((done) => {
+    const end = (exitCode: number | null, killer: NodeJS.Signals | null): void => {
+      const how = { ...(exitCode === null ? {} : { exitCode }), ...(killer === null ? {} : { signal: killer }) };
+      const outcome = outcomeOf({ failed: exitCode !== 0, ...how, stderr: Buffer.from(stderr) }, watch.end());
+      done({ tool, argv: [path, ...args], ...outcome, stdout: new Uint8Array() });
+    };
+    child.on('close', end);
+    // One that cannot be started closes with Node's own number for the reason.
+    child.on('error', () => {});
+  });
   return {
     lines: createInterface({ input: child.stdout })[Symbol.asyncIterator](),
     send(line) {

@@ -5,7 +5,7 @@ import { printExtent } from '../ir/symbolic.js';
 import type { DeviceLaunch, DeviceParam } from './device-launch.js';
 import type { GpuTarget } from './gpu-target.js';
 
-interface Slot {
+export interface Slot {
   /** Where in the block of parameters, and how long. */
   readonly offset: number;
   readonly bytes: number;

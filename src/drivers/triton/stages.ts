@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InternalError, invariant } from '../../diagnostics/diagnostic.js';
+import { compiledSlots, type Slot } from '../../lowering/device-plan.js';
 import type { GpuTarget } from '../../lowering/gpu-target.js';
 import type { Resources, SharedBuffer } from '../../lowering/resource-bill.js';
 import { assetPath } from '../assets.js';
@@ -61,6 +62,8 @@ export interface TritonReport {
   readonly resources: Resources;
   /** Shared memory by buffer, largest first. */
   readonly buffers: readonly SharedBuffer[];
+  /** Parameters of the compiled function; absent where no text tells them. */
+  readonly slots?: readonly Slot[];
 }
 
 export interface TritonJob {
@@ -232,6 +235,7 @@ function makeReport(
 ): TritonReport {
   const text = (stage: TritonStage): string => Buffer.from(artifacts.get(stage) ?? []).toString('utf8');
   const known = artifacts.has('amdgcn') ? amdgcnResources(text('amdgcn')) : assembled;
+  const assembly = (['ptx', 'amdgcn'] as const).find((s) => artifacts.has(s));
   const warps = metadata.num_warps ?? options.num_warps;
   return {
     metadata,
@@ -241,6 +245,7 @@ function makeReport(
       ...(metadata.tmem_size === undefined ? {} : { tensorColumns: metadata.tmem_size }),
       ...known,
     },
+    ...(assembly ? { slots: compiledSlots(text(assembly), target) } : {}),
     buffers: artifacts.has('ttgir') ? sharedBuffers(text('ttgir')) : [],
   };
 }
