@@ -8,6 +8,26 @@ export { concatenate, extract, flip, insert, join, slice, split, takeAlong } fro
 export { reduce, scan } from './frontend/combine.js';
 export { type Carry, ifElse, loop, when, whileLoop } from './frontend/control.js';
 export { assertTrue, assume, debugPrint, multipleOf } from './frontend/debug.js';
+export {
+  atan2,
+  bitcast,
+  clamp,
+  copysign,
+  countLeadingZeros,
+  fma,
+  integerPow,
+  isFinite,
+  isInfinite,
+  isNaN,
+  logistic,
+  mulHi,
+  populationCount,
+  pow,
+  reciprocal,
+  roundAway,
+  sign,
+  trunc,
+} from './frontend/elementwise.js';
 export { Kernel, kernel, type TracedKernel } from './frontend/kernel.js';
 export {
   cdiv,

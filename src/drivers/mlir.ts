@@ -101,6 +101,9 @@ export function cpuStages({ target, lineInfo, extra = {} }: CpuStageOptions): re
         input,
         '-o',
         output,
+        // Named as needed only where a kernel calls a function of it.
+        '-Wl,--as-needed',
+        '-lm',
       ],
     },
   ];

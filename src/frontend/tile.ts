@@ -234,6 +234,64 @@ export class Tile<D extends DType = DType, R extends Rank = Rank> extends Handle
   tanh(): Tile<D, R> {
     return unary('tanh', this);
   }
+  /** e to this power, less 1; accurate near 0. */
+  expm1(): Tile<D, R> {
+    return unary('expm1', this);
+  }
+  log10(): Tile<D, R> {
+    return unary('log10', this);
+  }
+  /** Natural logarithm of 1 + this; accurate near 0. */
+  log1p(): Tile<D, R> {
+    return unary('log1p', this);
+  }
+  /** Cube root. */
+  cbrt(): Tile<D, R> {
+    return unary('cbrt', this);
+  }
+  /** Sine of an angle in radians, of any size. */
+  sin(): Tile<D, R> {
+    return unary('sin', this);
+  }
+  cos(): Tile<D, R> {
+    return unary('cos', this);
+  }
+  tan(): Tile<D, R> {
+    return unary('tan', this);
+  }
+  /** Arc sine; NaN outside of [-1, 1]. */
+  asin(): Tile<D, R> {
+    return unary('asin', this);
+  }
+  acos(): Tile<D, R> {
+    return unary('acos', this);
+  }
+  atan(): Tile<D, R> {
+    return unary('atan', this);
+  }
+  sinh(): Tile<D, R> {
+    return unary('sinh', this);
+  }
+  cosh(): Tile<D, R> {
+    return unary('cosh', this);
+  }
+  asinh(): Tile<D, R> {
+    return unary('asinh', this);
+  }
+  acosh(): Tile<D, R> {
+    return unary('acosh', this);
+  }
+  atanh(): Tile<D, R> {
+    return unary('atanh', this);
+  }
+  /** Error function. */
+  erf(): Tile<D, R> {
+    return unary('erf', this);
+  }
+  /** 1 - erf, accurate where erf is near 1. */
+  erfc(): Tile<D, R> {
+    return unary('erfc', this);
+  }
   floor(): Tile<D, R> {
     return unary('floor', this);
   }
@@ -463,7 +521,7 @@ function hostBinary(op: string, a: AnyTile, other: number | AnyTile): Index {
   return symbolTile({ kind: 'operation', op: operator, left, right, loc: userLoc() });
 }
 
-function unary(op: OpName, x: AnyTile): never {
+export function unary(op: OpName, x: AnyTile): never {
   const trace = needTrace(`'${op}'`);
   return traced(trace.emit(op, { input: useTile(x) } as never, {} as never)[0]!);
 }

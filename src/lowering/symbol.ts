@@ -1,11 +1,14 @@
 /** Symbols of compiled functions: made from names that may be any text. */
 
-/** Words that a C or C++ compiler would not take as a function's name. */
+import { libm } from './cpu/libm.js';
+
+/** Words that a C or C++ compiler would not take as a function's name, or takes for one of its own. */
 const reserved = new Set(
   (
     'alignas alignof asm auto bool break case catch char class const constexpr continue default delete do double else enum explicit export extern ' +
     'false float for friend goto if inline int long main mutable namespace new nullptr operator private protected public register restrict return ' +
-    'short signed sizeof static struct switch template this throw true try typedef typename union unsigned using virtual void volatile while'
+    'short signed sizeof static struct switch template this throw true try typedef typename union unsigned using virtual void volatile while ' +
+    Object.values(libm).join(' ')
   ).split(' '),
 );
 

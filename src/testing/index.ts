@@ -2,3 +2,4 @@
 
 export * as nd from '../api/arrays.js';
 export { expectClose, type Tolerance, toleranceOf } from '../api/compare.js';
+export type { OracleCall, OracleCases } from './oracle-cases.js';

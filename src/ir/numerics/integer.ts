@@ -53,3 +53,23 @@ export function wideShr(dtype: DType, a: bigint, b: bigint): bigint {
   if (amount >= 64n) return dtype.signed && a < 0n ? -1n : 0n;
   return a >> amount;
 }
+
+/** Zero bits above the highest set one; the width for 0. */
+export const countLeadingZeros = (dtype: DType, x: number): number =>
+  Math.clz32(dtype.bits === 32 ? x : x & (2 ** dtype.bits - 1)) - (32 - dtype.bits);
+
+export const wideCountLeadingZeros = (x: bigint): bigint => {
+  const bits = BigInt.asUintN(64, x);
+  return bits === 0n ? 64n : BigInt(64 - bits.toString(2).length);
+};
+
+const ones = (text: string): number => text.replaceAll('0', '').length;
+
+/** Set bits. */
+export const countOnes = (dtype: DType, x: number): number => ones((x < 0 ? x + 2 ** dtype.bits : x).toString(2));
+export const wideCountOnes = (x: bigint): bigint => BigInt(ones(BigInt.asUintN(64, x).toString(2)));
+
+/** Upper half of the product of twice the width. */
+export const mulHi = (dtype: DType, a: number, b: number): number =>
+  Number((BigInt(a) * BigInt(b)) >> BigInt(dtype.bits));
+export const wideMulHi = (a: bigint, b: bigint): bigint => (a * b) >> 64n;

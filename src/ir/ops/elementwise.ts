@@ -5,7 +5,7 @@ import { defineOp, one, type Report, type TypeConstraint, types } from '../defin
 import { bool, type DType, isFloat, isWide } from '../dtypes.js';
 import { convertRegisters } from '../numerics/convert.js';
 import * as integer from '../numerics/integer.js';
-import { allocate, roundingOf } from '../numerics/registers.js';
+import { allocate, allocateHost, decodeElements, encodeElements, hostView, roundingOf } from '../numerics/registers.js';
 import type { TileValue } from '../tile-value.js';
 import { elementCount, printType, sameType, type TileType, tileType } from '../types.js';
 import type { Value } from '../value.js';
@@ -14,7 +14,7 @@ import { raggedElementwise } from './ragged-rules.js';
 /** What a float op may give up, as recorded on the op. */
 export const fastMathFlags = ['approx', 'contract', 'reassociate', 'widen'] as const;
 export type FastMathFlag = (typeof fastMathFlags)[number];
-const fastAttr = { fast: attr.optional(attr.words(...fastMathFlags)) };
+export const fastAttr = { fast: attr.optional(attr.words(...fastMathFlags)) };
 
 /** Meaning on one element. `number` serves floats and integers up to 32 bits (the register wraps integers, the op rounds floats once); `wide` 64-bit integers. */
 interface Meaning<A extends readonly unknown[], W extends readonly unknown[]> {
@@ -60,13 +60,13 @@ function evaluateBinary(meaning: Binary, [a, b]: readonly TileValue[]): TileValu
   return [{ dtype, shape, data }];
 }
 
-function sameOperandTypes(name: string, a: Value, b: Value, report: Report): boolean {
+export function sameOperandTypes(name: string, a: Value, b: Value, report: Report): boolean {
   if (sameType(a.type, b.type)) return true;
   report(`'${name}' needs operands of one type, got ${printType(a.type)} and ${printType(b.type)}`);
   return false;
 }
 
-const unary = <const N extends string>(
+export const unary = <const N extends string>(
   name: N,
   summary: string,
   input: TypeConstraint<TileType>,
@@ -90,7 +90,7 @@ interface BinaryTraits {
   readonly semantics?: string;
 }
 
-const binary = <const N extends string>(
+export const binary = <const N extends string>(
   name: N,
   summary: string,
   operand: TypeConstraint<TileType>,
@@ -138,7 +138,7 @@ const compare = <const N extends string>(
     },
   });
 
-const float = (f: (x: number) => number) => () => f;
+export const float = (f: (x: number) => number) => () => f;
 const byClass = (onFloat: (a: number, b: number) => number, onInt: (a: number, b: number) => number) => (d: DType) =>
   isFloat(d) ? onFloat : onInt;
 
@@ -159,9 +159,6 @@ function roundEven(x: number): number {
 
 const wraps = 'Integers wrap. Floats are rounded once, to nearest even; f16, bf16 and fp8 compute in f32 first.';
 const noTrap = 'Division by zero gives an unspecified value and never traps; the smallest integer divided by -1 wraps.';
-const within2ulp =
-  'Within 2 ulp in f32 (f16 and bf16 through f32); subnormals are kept. `fast=[approx]` gives up both.';
-
 export const elementwiseOps = [
   unary(
     'neg',
@@ -181,40 +178,21 @@ export const elementwiseOps = [
     number: (d) => (d === bool ? (x) => 1 - x : (x) => ~x),
     wide: () => (x) => ~x,
   }),
-  unary('exp', 'Raise e to a power.', types.float, { number: float(Math.exp) }, within2ulp),
-  unary('exp2', 'Raise 2 to a power.', types.float, { number: float((x) => 2 ** x) }, within2ulp),
-  unary(
-    'log',
-    'Take the natural logarithm.',
-    types.float,
-    { number: float(Math.log) },
-    `${within2ulp} Negative: NaN; 0: -inf.`,
-  ),
-  unary(
-    'log2',
-    'Take the logarithm to base 2.',
-    types.float,
-    { number: float(Math.log2) },
-    `${within2ulp} Negative: NaN; 0: -inf.`,
-  ),
-  unary(
-    'sqrt',
-    'Take the square root.',
-    types.float,
-    { number: float(Math.sqrt) },
-    'Correctly rounded, unless `approx`.',
-  ),
-  unary(
-    'rsqrt',
-    'Take the reciprocal square root.',
-    types.float,
-    { number: float((x) => 1 / Math.sqrt(x)) },
-    within2ulp,
-  ),
-  unary('tanh', 'Take the hyperbolic tangent.', types.float, { number: float(Math.tanh) }, within2ulp),
   unary('floor', 'Round down to an integer value.', types.float, { number: float(Math.floor) }),
   unary('ceil', 'Round up to an integer value.', types.float, { number: float(Math.ceil) }),
   unary('round', 'Round to the nearest integer value, ties to even.', types.float, { number: float(roundEven) }),
+
+  unary(
+    'count_leading_zeros',
+    'Count the zero bits above the highest set bit.',
+    types.int,
+    { number: (d) => (x) => integer.countLeadingZeros(d, x), wide: () => integer.wideCountLeadingZeros },
+    'The width for 0.',
+  ),
+  unary('population_count', 'Count the set bits.', types.int, {
+    number: (d) => (x) => integer.countOnes(d, x),
+    wide: () => integer.wideCountOnes,
+  }),
 
   binary(
     'add',
@@ -236,6 +214,13 @@ export const elementwiseOps = [
     types.numeric,
     { number: byClass((a, b) => a * b, Math.imul), wide: () => (a, b) => a * b },
     { commutative: true, semantics: wraps },
+  ),
+  binary(
+    'mul_hi',
+    'Take the upper half of the product of twice the width.',
+    types.int,
+    { number: (d) => (a, b) => integer.mulHi(d, a, b), wide: () => integer.wideMulHi },
+    { commutative: true },
   ),
   binary(
     'div',
@@ -371,6 +356,30 @@ export const elementwiseOps = [
       ];
       for (let i = 0; i < n; i++) to[i] = c[i] ? a[i]! : b[i]!;
       return [{ dtype, shape, data }];
+    },
+  }),
+
+  defineOp({
+    name: 'bitcast',
+    summary: 'Read the bits of each element as another dtype of the same width.',
+    operands: { input: one(types.numeric) },
+    results: { stated: 1 },
+    verify: ({ operands, results }, report) => {
+      const [from, to] = [operands.input.type, results[0]!.type];
+      const fits = to.kind === 'tile' && to.dtype !== bool && to.dtype.bits === from.dtype.bits;
+      if (!fits || !sameType(tileType(bool, to.shape), tileType(bool, from.shape)))
+        report(`'bitcast' keeps shape and width, got ${printType(from)} and ${printType(to)}`);
+    },
+    elementwise: true,
+    ragged: raggedElementwise,
+    evaluate: ([x], _, [type]) => {
+      const n = elementCount(x!.shape);
+      const memory = allocateHost(x!.dtype, n);
+      encodeElements(x!.dtype, x!.data, 0, n, memory, 0);
+      const data = allocate(type!.dtype, n);
+      const bytes = new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength);
+      decodeElements(type!.dtype, hostView(type!.dtype, bytes), 0, n, 1, data, 0);
+      return [{ dtype: type!.dtype, shape: x!.shape, data }];
     },
   }),
 

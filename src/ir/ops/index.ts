@@ -11,6 +11,7 @@ import { contractionOps } from './contraction.js';
 import { controlOps } from './control.js';
 import { debugOps } from './debug.js';
 import { elementwiseOps } from './elementwise.js';
+import { mathOps } from './math.js';
 import { memoryOps } from './memory.js';
 import { randomOps } from './random.js';
 import { shapeOps } from './shape.js';
@@ -20,6 +21,7 @@ export const opTable = [
   ...shapeOps,
   ...arrangeOps,
   ...elementwiseOps,
+  ...mathOps,
   ...contractionOps,
   ...combineOps,
   ...sortOps,

@@ -1,9 +1,11 @@
 /** Elementwise ops on lanes: one rule an op, as `semantics.md` fixes its meaning. */
 
 import { bf16, type DType, f64, isFloat } from '../../ir/dtypes.js';
+import type { TileType } from '../../ir/types.js';
 import type { GenericOp } from '../../ir/value.js';
 import { unsupportedOp } from '../rule-table.js';
-import { type Elem, type Emitter, isFloatElem, type Lanes } from './emitter.js';
+import { type Elem, type Emitter, isFloatElem, type Lanes, lanesType } from './emitter.js';
+import { callLibm, type LibmOp } from './libm.js';
 import * as math from './math.js';
 import { philoxWord } from './random.js';
 
@@ -56,11 +58,16 @@ const same =
   (e, [a, b]) =>
     e.binary(name, a!, b!);
 
-/** A function of f32 that the dtype is widened to and rounded from. */
-const inF32 =
-  (apply: (e: Emitter, x: Lanes) => Lanes): ElementRule =>
-  (e, [x], dtype, op) =>
-    dtype === f64 ? unsupportedOp(`'${op.name}' of f64 on the CPU`) : roundTo(e, dtype, apply(e, x!));
+/** A function of f32 lanes, where there is one, for dtypes up to f32; else that of the C library. */
+const mathFunction =
+  (name: LibmOp, inF32?: (e: Emitter, x: Lanes) => Lanes): ElementRule =>
+  (e, [x], dtype) =>
+    roundTo(e, dtype, dtype !== f64 && inF32 ? inF32(e, x!) : callLibm(e, name, [x!]));
+
+const mathOfTwo =
+  (name: LibmOp): ElementRule =>
+  (e, args, dtype) =>
+    roundTo(e, dtype, callLibm(e, name, args));
 
 const float =
   (name: string): ElementRule =>
@@ -210,6 +217,45 @@ function floatToInt(e: Emitter, x: Lanes, to: DType): Lanes {
   return e.select(below, int(BigInt(low)), e.select(nan, int(0n), capped));
 }
 
+/** Upper half of a product: of twice the width, or of the two halves that arith gives for 64 bits. */
+function mulHigh(e: Emitter, a: Lanes, b: Lanes, { bits, signed }: DType): Lanes {
+  if (bits === 64) return e.mulExtended(signed ? 'mulsi_extended' : 'mului_extended', a, b);
+  const [x, y] = [a, b].map((v) => e.convert(signed ? 'arith.extsi' : 'arith.extui', v, 'i64'));
+  const product = e.binary('muli', x!, y!);
+  return e.convert('arith.trunci', e.binary('shrui', product, e.int(bits, 'i64', a.width)), a.elem);
+}
+
+/** Bits of f16 and bf16 are held widened: the upper half of f32 for bf16, a conversion for f16. */
+export function bitcast(e: Emitter, x: Lanes, from: DType, to: DType): Lanes {
+  return bitsToDType(e, dtypeToBits(e, x, from), to);
+}
+
+function dtypeToBits(e: Emitter, x: Lanes, from: DType): Lanes {
+  if (!isFloat(from)) return x;
+  if (from.bits >= 32) return e.bitcast(x, `i${from.bits}` as Elem);
+  if (from === bf16) {
+    const upper = e.binary('shrui', e.bitcast(x, 'i32'), e.int(16, 'i32', x.width));
+    return e.convert('arith.trunci', upper, 'i16');
+  }
+  if (from.bits !== 16) return unsupportedOp(`the bits of ${from.name} on the CPU`);
+  const half = e.op('arith.truncf', { operands: [x.value], types: [lanesType('f16', x.width)] });
+  const value = e.op('arith.bitcast', { operands: [half], types: [lanesType('i16', x.width)] });
+  return { value, elem: 'i16', width: x.width };
+}
+
+function bitsToDType(e: Emitter, bits: Lanes, to: DType): Lanes {
+  if (!isFloat(to)) return bits;
+  if (to.bits >= 32) return e.bitcast(bits, to === f64 ? 'f64' : 'f32');
+  if (to === bf16) {
+    const upper = e.binary('shli', e.convert('arith.extui', bits, 'i32'), e.int(16, 'i32', bits.width));
+    return e.bitcast(upper, 'f32');
+  }
+  if (to.bits !== 16) return unsupportedOp(`the bits of ${to.name} on the CPU`);
+  const half = e.op('arith.bitcast', { operands: [bits.value], types: [lanesType('f16', bits.width)] });
+  const value = e.op('arith.extf', { operands: [half], types: [lanesType('f32', bits.width)] });
+  return { value, elem: 'f32', width: bits.width };
+}
+
 /** The rules of the elementwise ops. Comparisons get the dtype of their operands, `cast` that of its result. */
 export const elementRules = {
   neg: (e, [x]) => (isFloatElem(x!.elem) ? e.unary('arith.negf', x!) : e.binary('subi', zeroOf(e, x!), x!)),
@@ -218,14 +264,38 @@ export const elementRules = {
     return dtype.signed ? e.binary('maxsi', x!, e.binary('subi', zeroOf(e, x!), x!)) : x!;
   },
   not: (e, [x]) => e.binary('xori', x!, e.int(-1, x!.elem, x!.width)),
-  exp: inF32(math.exp),
-  exp2: inF32(math.exp2),
-  log: inF32(math.log),
-  log2: inF32(math.log2),
+  bitcast: (e, [x], dtype, op) => bitcast(e, x!, dtype, (op.results[0]!.type as TileType).dtype),
+  count_leading_zeros: (e, [x]) => e.unary('math.ctlz', x!),
+  population_count: (e, [x]) => e.unary('math.ctpop', x!),
+  mul_hi: (e, [a, b], dtype) => mulHigh(e, a!, b!, dtype),
+  exp: mathFunction('exp', math.exp),
+  exp2: mathFunction('exp2', math.exp2),
+  expm1: mathFunction('expm1'),
+  log: mathFunction('log', math.log),
+  log2: mathFunction('log2', math.log2),
+  log10: mathFunction('log10'),
+  log1p: mathFunction('log1p'),
+  cbrt: mathFunction('cbrt'),
+  sin: mathFunction('sin'),
+  cos: mathFunction('cos'),
+  tan: mathFunction('tan'),
+  asin: mathFunction('asin', math.asin),
+  acos: mathFunction('acos'),
+  atan: mathFunction('atan'),
+  sinh: mathFunction('sinh'),
+  cosh: mathFunction('cosh'),
+  tanh: mathFunction('tanh', math.tanh),
+  asinh: mathFunction('asinh'),
+  acosh: mathFunction('acosh'),
+  atanh: mathFunction('atanh'),
+  erf: mathFunction('erf', math.erf),
+  erfc: mathFunction('erfc'),
+  pow: mathOfTwo('pow'),
+  atan2: mathOfTwo('atan2'),
+  fma: (e, [a, b, c], dtype) => roundTo(e, dtype, e.fma(a!, b!, c!)),
   sqrt: float('math.sqrt'),
   rsqrt: (e, [x], dtype) =>
     roundTo(e, dtype, e.binary('divf', e.number(1, x!.elem, x!.width), e.unary('math.sqrt', x!))),
-  tanh: inF32(math.tanh),
   floor: float('math.floor'),
   ceil: float('math.ceil'),
   round: float('math.roundeven'),

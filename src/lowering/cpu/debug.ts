@@ -6,25 +6,21 @@ import { printedDigits } from '../../ir/interpreter/element-text.js';
 import { formatPieces } from '../../ir/ops/debug.js';
 import type { OpOf } from '../../ir/ops/index.js';
 import type { Value } from '../../ir/value.js';
-import { type MlirOp, type MlirValue, mlirOp, mlirString } from '../mlir.js';
+import { type MlirValue, mlirOp, mlirString } from '../mlir.js';
+import { callC, hidden } from './c-library.js';
 import { type Emitter, type Lanes, pointer } from './emitter.js';
 import type { RegionLowering } from './program.js';
 import { typeOf } from './tiles.js';
 
-/** What the functions of a module need beside them: texts and declarations, by symbol. */
-export type ModuleSymbols = Map<string, MlirOp>;
-
-const hidden = { visibility_: '0 : i64' };
-
 /** Address of a text, ended by a zero. */
-function textAddress(e: Emitter, symbols: ModuleSymbols, text: string): MlirValue {
+function textAddress(e: Emitter, text: string): MlirValue {
   const bytes = new TextEncoder().encode(text);
   const value = mlirString(`${text}\0`);
-  const names = [...symbols].filter(([, op]) => op.name === 'llvm.mlir.global');
+  const names = [...e.symbols].filter(([, op]) => op.name === 'llvm.mlir.global');
   const known = names.find(([, op]) => op.properties.value === value)?.[0];
   const name = known ?? `tilewright.text${names.length}`;
   if (!known)
-    symbols.set(
+    e.symbols.set(
       name,
       mlirOp('llvm.mlir.global', {
         properties: {
@@ -42,39 +38,12 @@ function textAddress(e: Emitter, symbols: ModuleSymbols, text: string): MlirValu
   return e.op('llvm.mlir.addressof', { types: [pointer], properties: { global_name: `@${mlirString(name)}` } });
 }
 
-/** Calls a function of the C library. */
-function callC(e: Emitter, symbols: ModuleSymbols, name: string, type: string, operands: readonly MlirValue[]): void {
-  symbols.set(
-    name,
-    mlirOp('llvm.func', {
-      properties: {
-        sym_name: mlirString(name),
-        function_type: `!llvm.func<${type}>`,
-        linkage: '#llvm.linkage<external>',
-        ...hidden,
-      },
-      regions: [{ args: [], ops: [] }],
-    }),
-  );
-  const result = type.slice(0, type.indexOf(' '));
-  e.ops('llvm.call', {
-    operands,
-    types: result === 'void' ? [] : [result],
-    properties: {
-      callee: `@${name}`,
-      op_bundle_sizes: 'array<i32>',
-      operandSegmentSizes: `array<i32: ${operands.length}, 0>`,
-      ...(type.includes('...') ? { var_callee_type: `!llvm.func<${type}>` } : {}),
-    },
-  });
-}
-
 const percent = (text: string): string => text.replaceAll('%', '%%');
 
 /** How printf takes an element, and the element as it is passed. */
-function printed(e: Emitter, symbols: ModuleSymbols, dtype: DType, x: Lanes): { spec: string; value: MlirValue } {
+function printed(e: Emitter, dtype: DType, x: Lanes): { spec: string; value: MlirValue } {
   if (dtype.cls === 'bool') {
-    const [yes, no] = ['true', 'false'].map((text) => textAddress(e, symbols, text));
+    const [yes, no] = ['true', 'false'].map((text) => textAddress(e, text));
     const value = e.op('arith.select', { operands: [x.value, yes!, no!], types: [pointer] });
     return { spec: '%s', value };
   }
@@ -121,7 +90,7 @@ function visit(
 }
 
 export function lowerPrint(lowering: RegionLowering, op: OpOf<'debug_print'>): void {
-  const { tiles, symbols } = lowering;
+  const { tiles } = lowering;
   const { e } = tiles;
   const { values = [], mask } = op.operands;
   const [first, ...rest] = formatPieces(op.attrs.format).map((piece) => percent(piece.replaceAll('\0', '')));
@@ -129,10 +98,10 @@ export function lowerPrint(lowering: RegionLowering, op: OpOf<'debug_print'>): v
   lowering.visitAlone(op, () =>
     visit(lowering, shape, mask, (index) => {
       const place = placeOf(lowering, index);
-      const parts = values.map((v) => printed(e, symbols, typeOf(v).dtype, tiles.lanesAt(v, index, 1)));
+      const parts = values.map((v) => printed(e, typeOf(v).dtype, tiles.lanesAt(v, index, 1)));
       const text = `${place.text} ${first}${parts.map((p, i) => p.spec + rest[i]!).join('')}\n`;
-      callC(e, symbols, 'printf', `i32 (${pointer}, ...)`, [
-        textAddress(e, symbols, text),
+      callC(e, 'printf', `i32 (${pointer}, ...)`, [
+        textAddress(e, text),
         ...place.values,
         ...parts.map((p) => p.value),
       ]);
@@ -142,7 +111,7 @@ export function lowerPrint(lowering: RegionLowering, op: OpOf<'debug_print'>): v
 
 /** A check that fails prints `assert ["file", line, column, "message"] (program)[place]`, which the runner reads. */
 export function lowerAssert(lowering: RegionLowering, op: OpOf<'assert'>): void {
-  const { tiles, symbols } = lowering;
+  const { tiles } = lowering;
   const { e } = tiles;
   const { condition, mask } = op.operands;
   const { file, line, col } = primaryLoc(op.loc) ?? fileLoc('', 0, 0);
@@ -152,10 +121,10 @@ export function lowerAssert(lowering: RegionLowering, op: OpOf<'assert'>): void 
       const fails = e.binary('xori', tiles.lanesAt(condition, index, 1), e.int(1, 'i1'));
       e.if(fails.value, [], () => {
         const place = placeOf(lowering, index);
-        const text = textAddress(e, symbols, `assert ${percent(what)} ${place.text}\n`);
-        callC(e, symbols, 'printf', `i32 (${pointer}, ...)`, [text, ...place.values]);
-        callC(e, symbols, 'fflush', `i32 (${pointer})`, [e.op('llvm.mlir.zero', { types: [pointer] })]);
-        callC(e, symbols, 'abort', 'void ()', []);
+        const text = textAddress(e, `assert ${percent(what)} ${place.text}\n`);
+        callC(e, 'printf', `i32 (${pointer}, ...)`, [text, ...place.values]);
+        callC(e, 'fflush', `i32 (${pointer})`, [e.op('llvm.mlir.zero', { types: [pointer] })]);
+        callC(e, 'abort', 'void ()', []);
         return [];
       });
     }),

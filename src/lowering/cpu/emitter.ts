@@ -46,6 +46,8 @@ export function floatLiteral(x: number, elem: 'f32' | 'f64'): string {
   return `0x${bits.toString(16).toUpperCase().padStart(16, '0')}`;
 }
 
+/** Stands in a list of static indices for one that is an operand. */
+const dynamicPosition = '-9223372036854775808';
 const noSignedWrap = { overflowFlags: '#arith.overflow<nsw>' };
 
 /** What an op on indices gives where operands are known: a constant, or one of the operands. */
@@ -73,6 +75,8 @@ export class Emitter {
   constructor(
     /** What the code is for. */
     readonly unit: VectorUnit,
+    /** What the functions of the module need beside them: texts and declarations, by symbol. */
+    readonly symbols: Map<string, MlirOp> = new Map(),
   ) {}
 
   /** The function's body: the constants first. */
@@ -195,6 +199,13 @@ export class Emitter {
     return this.lanes(name, x.elem, x.width, [x]);
   }
 
+  /** The upper half of what `mulsi_extended` or `mului_extended` gives. */
+  mulExtended(name: string, a: Lanes, b: Lanes): Lanes {
+    const types = [a.value.type, a.value.type];
+    const [, value] = this.ops(`arith.${name}`, { operands: [a.value, b.value], types });
+    return { ...a, value: value! };
+  }
+
   fma(a: Lanes, b: Lanes, c: Lanes): Lanes {
     return this.lanes('math.fma', a.elem, a.width, [a, b, c]);
   }
@@ -218,6 +229,21 @@ export class Emitter {
 
   bitcast(x: Lanes, elem: Elem): Lanes {
     return this.lanes('arith.bitcast', elem, x.width, [x]);
+  }
+
+  /** The lane that an index names. */
+  extractAt(x: Lanes, lane: MlirValue): Lanes {
+    const index = this.op('arith.index_cast', { operands: [lane], types: ['index'] });
+    const properties = { static_position: `array<i64: ${dynamicPosition}>` };
+    const value = this.op('vector.extract', { operands: [x.value, index], types: [x.elem], properties });
+    return { value, elem: x.elem, width: 1 };
+  }
+
+  /** The vector with the lane that an index names replaced. */
+  insertAt(x: Lanes, into: MlirValue, lane: MlirValue): MlirValue {
+    const index = this.op('arith.index_cast', { operands: [lane], types: ['index'] });
+    const properties = { static_position: `array<i64: ${dynamicPosition}>` };
+    return this.op('vector.insert', { operands: [x.value, into, index], types: [into.type], properties });
   }
 
   splat(x: Lanes, width: number): Lanes {

@@ -9,7 +9,6 @@ import { type MlirOp, type MlirValue, mlirOp, mlirString } from '../mlir.js';
 import { withOpLocation } from '../rule-table.js';
 import { Arena } from './arena.js';
 import { elemOf } from './arithmetic.js';
-import type { ModuleSymbols } from './debug.js';
 import { Emitter, type Lanes, pointer } from './emitter.js';
 import { NestEmitter } from './nest.js';
 import { RegionLowering } from './program.js';
@@ -39,7 +38,7 @@ const registersPerStep = 4;
  */
 export function lowerToCpu(kernel: Kernel, options: CpuOptions): CpuModule {
   const functions: MlirOp[] = [];
-  const symbols: ModuleSymbols = new Map();
+  const symbols = new Map<string, MlirOp>();
   const scratchBytes: number[] = [];
   kernel.launches.forEach((launch, i) => {
     const { ops, bytes } = lowerLaunch(kernel, launch, options.symbols[i]!, options, symbols);
@@ -86,7 +85,7 @@ function lowerLaunch(
   launch: Launch,
   symbol: string,
   options: CpuOptions,
-  symbols: ModuleSymbols,
+  symbols: Map<string, MlirOp>,
 ): { ops: MlirOp[]; bytes: number } {
   const arrays = kernel.params.filter((p): p is ArrayParam => p.kind === 'array');
   const scalars = kernel.params.filter((p) => p.kind === 'scalar');
@@ -99,7 +98,7 @@ function lowerLaunch(
     'i64',
   ];
 
-  const e = new Emitter(options.unit);
+  const e = new Emitter(options.unit, symbols);
   e.loc = launch.loc;
   const args = argTypes.map((type) => ({ type }));
   const take = <T>(n: T[]): MlirValue[] => args.splice(0, n.length);
@@ -159,7 +158,6 @@ function lowerLaunch(
     dims: new Map([...kernel.dims].map((d, i) => [d.name, asIndex(dims[i]!)])),
     ids,
     grid,
-    symbols,
   };
   withOpLocation(
     () => e.loc,

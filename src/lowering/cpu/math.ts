@@ -158,6 +158,42 @@ export function tanh(e: Emitter, x: Lanes): Lanes {
   return copySign(e, e.select(e.compareFloat('olt', magnitude, f(e, 0.625, x)), near, far), x);
 }
 
+/**
+ * erf within 2 ulp: an odd polynomial near 0, 1 - e^p(|x|) elsewhere (coefficients after N. Juffa's erff).
+ */
+export function erf(e: Emitter, x: Lanes): Lanes {
+  const t = e.unary('math.absf', x);
+  const square = e.binary('mulf', t, t);
+  const low = polynomial(e, t, [3.83197126e-4, -1.7285347e-5].reverse());
+  const middle = polynomial(e, t, [2.42546219e-2, -3.88396438e-3].reverse());
+  const joined = e.fma(low, square, middle);
+  const power = [-1.06777877e-1, -6.34846687e-1, -1.28717512e-1].reduce((sum, c) => e.fma(sum, t, f(e, c, x)), joined);
+  const far = e.binary('subf', f(e, 1, x), exp(e, e.fma(power, t, e.unary('arith.negf', t))));
+  const near = polynomial(
+    e,
+    square,
+    [-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1],
+  );
+  const split = e.compareFloat('ogt', t, f(e, 0.927734375, x));
+  return e.select(split, copySign(e, far, x), e.fma(near, x, x));
+}
+
+/** (asin(x) - x) / x³ in x², for |x| <= ½; error 5e-9 of x. */
+const asinTail = [4.22185665e-2, 2.41476011e-2, 4.54770989e-2, 7.49524177e-2, 1.66667539e-1];
+
+/** asin within 2 ulp: a polynomial up to ½, beyond it π/2 - 2 asin(√((1 - |x|) / 2)). */
+export function asin(e: Emitter, x: Lanes): Lanes {
+  const t = e.unary('math.absf', x);
+  const beyond = e.compareFloat('ogt', t, f(e, 0.5, x));
+  const halved = e.fma(t, f(e, -0.5, x), f(e, 0.5, x));
+  const square = e.select(beyond, halved, e.binary('mulf', t, t));
+  const root = e.select(beyond, e.unary('math.sqrt', halved), t);
+  const angle = e.fma(e.binary('mulf', polynomial(e, square, asinTail), square), root, root);
+  // π/2 is a little less than its f32.
+  const folded = e.binary('addf', e.fma(angle, f(e, -2, x), f(e, -4.37113883e-8, x)), f(e, 1.57079637, x));
+  return copySign(e, e.select(beyond, folded, angle), x);
+}
+
 function copySign(e: Emitter, magnitude: Lanes, sign: Lanes): Lanes {
   const kept = e.binary('andi', e.bitcast(magnitude, 'i32'), i(e, 0x7fffffff, sign));
   const bit = e.binary('andi', e.bitcast(sign, 'i32'), i(e, -0x80000000, sign));

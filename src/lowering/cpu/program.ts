@@ -10,7 +10,6 @@ import { operandsOf } from '../../ir/walk.js';
 import type { Arena, Buffer } from './arena.js';
 import { cast, type ElementRule, elementRules, elemOf } from './arithmetic.js';
 import { emitAtomic } from './atomic.js';
-import type { ModuleSymbols } from './debug.js';
 import type { Elem, Lanes } from './emitter.js';
 import { emitDot, panelWidth } from './matrix.js';
 import { isInnerReduction, type NestEmitter, type Sink, sinkInput, sinkShape } from './nest.js';
@@ -28,7 +27,6 @@ export interface ProgramContext {
   readonly dims: ReadonlyMap<string, Lanes>;
   readonly ids: ReadonlyMap<string, Lanes>;
   readonly grid: ReadonlyMap<string, Lanes>;
-  readonly symbols: ModuleSymbols;
 }
 
 /** Lowers one region. Tiles that belong to the region are released with it. */
@@ -48,10 +46,6 @@ export class RegionLowering {
 
   get tiles(): Tiles {
     return this.context.tiles;
-  }
-
-  get symbols(): ModuleSymbols {
-    return this.context.symbols;
   }
 
   /** Position of the program on each axis of its grid, by name. */

@@ -1,0 +1,86 @@
+/** Runs the kernels of `kernels/` against the oracle: every case and dtype, on each back end. */
+
+import { compareArrays } from '../../src/api/compare.js';
+import { interpretSource, runSource } from '../../src/api/run.js';
+import { type AnyKernel, sourceOf } from '../../src/api/source.js';
+import { Kernel } from '../../src/frontend/kernel.js';
+import type { OracleCases } from '../../src/testing/index.js';
+import { type CaseName, caseNames, type OracleDType, OracleKernelCall } from './call.js';
+import { type OracleKernel, oracle } from './kernels.js';
+
+export const backends = ['interpret', 'cpu'] as const;
+export type Backend = (typeof backends)[number];
+
+/** One line of the acceptance table. */
+export interface Row {
+  readonly id: number;
+  readonly name: string;
+  readonly case: CaseName;
+  readonly dtype: OracleDType;
+  readonly backend: Backend;
+  readonly pass: boolean;
+  /** Largest error of any element of any result, absolute. */
+  readonly maxError: number;
+  /** What did not pass, in words. */
+  readonly failures: readonly string[];
+}
+
+interface LibraryKernel {
+  readonly kernel: AnyKernel;
+  readonly cases: OracleCases;
+}
+
+async function libraryKernel({ id, name }: OracleKernel): Promise<LibraryKernel> {
+  const file = name.replaceAll('_', '-');
+  const module: Readonly<Record<string, unknown>> = await import(`../../kernels/${file}.kernel.ts`);
+  const kernel = Object.values(module).find((x) => x instanceof Kernel) as AnyKernel;
+  const cases = module.cases as OracleCases;
+  if (kernel.name !== name || cases.id !== id) throw new Error(`${file}: expected kernel ${id}, '${name}'`);
+  return { kernel, cases };
+}
+
+export async function runCall(entry: OracleKernel, dtype: OracleDType, kind: CaseName, backend: Backend): Promise<Row> {
+  const call = new OracleKernelCall(kind, dtype, entry.id);
+  entry.call(call);
+  const { kernel, cases } = await libraryKernel(entry);
+  const { params, dims = {} } = cases.settings(call);
+  const given = { ...call.inputs, ...call.scalars, ...dims };
+  const source = sourceOf(kernel.withText(params), backend);
+  const outputs =
+    backend === 'interpret' ? await interpretSource(source, given) : (await runSource(source, given)).outputs;
+  const failures: string[] = [];
+  let maxError = 0;
+  for (const [name, { shape, values, tolerance }] of Object.entries(call.expected)) {
+    const actual = outputs[name];
+    if (!actual || actual.shape.join() !== shape.join()) {
+      failures.push(
+        `${name}: expected shape [${shape.join(', ')}], got ${actual ? `[${actual.shape.join(', ')}]` : 'nothing'}`,
+      );
+      continue;
+    }
+    const { failed, count, first, maxError: error } = compareArrays(actual, values, tolerance);
+    maxError = Math.max(maxError, error);
+    const [worst] = first;
+    if (worst)
+      failures.push(
+        `${name}: ${failed} of ${count} outside ${tolerance.atol} + ${tolerance.rtol} |expected|, [${worst.index.join(', ')}] is ${worst.actual}, expected ${worst.expected}`,
+      );
+  }
+  return {
+    id: entry.id,
+    name: entry.name,
+    case: kind,
+    dtype,
+    backend,
+    pass: failures.length === 0,
+    maxError,
+    failures,
+  };
+}
+
+/** Every call of the matrix on some back ends, in the order of the corpus. */
+export function* calls(on: readonly Backend[]): Generator<() => Promise<Row>> {
+  for (const entry of oracle)
+    for (const dtype of entry.dtypes)
+      for (const kind of caseNames) for (const backend of on) yield () => runCall(entry, dtype, kind, backend);
+}
