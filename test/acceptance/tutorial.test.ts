@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { formatNpy } from '../../src/api/npy.js';
-import { i32 } from '../../src/ir/dtypes.js';
+import { f32, i32 } from '../../src/ir/dtypes.js';
 import { nd } from '../../src/testing/index.js';
 import { runCli } from '../support/built-cli.js';
 import { describeTool } from '../support/tools.js';
@@ -31,6 +31,7 @@ const consoles = [...text.matchAll(/^```console\n\$ (npx tilewright (.*))\n([\s\
 // Lines of a snippet are counted from its comment: a diagnostic names the line that the reader sees.
 for (const { name, source } of files) writeFileSync(join(folder, name), `// ${name}\n${source}`);
 writeFileSync(join(folder, 'ids.npy'), formatNpy(nd.from(i32, [6], [3, 1, 3, 0, 7, 7])));
+writeFileSync(join(folder, 'x.npy'), formatNpy(nd.from(f32, [8], [1, 2, 3, 4, 5, 6, 7, 8])));
 writeFileSync(join(folder, 'class.npy'), formatNpy(nd.from(i32, [8], [0, 0, 1, 1, 2, 2, 0, 1])));
 
 test('the page has its snippets', () => {

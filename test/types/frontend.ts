@@ -6,6 +6,7 @@
 import {
   all,
   array,
+  assertTrue,
   atomic,
   type BF16,
   type Bool,
@@ -14,6 +15,7 @@ import {
   bool,
   cdiv,
   choice,
+  concatenate,
   type Dims,
   dim,
   dot,
@@ -21,6 +23,7 @@ import {
   dtypes,
   type Extent,
   element,
+  extract,
   type F16,
   type F32,
   type F64,
@@ -38,18 +41,26 @@ import {
   ifElse,
   interpret,
   iota,
+  join,
   kernel,
   loop,
   maximum,
   type NdArray,
   type Rank,
   type Ref,
+  random,
+  reduce,
   type Scalar,
   scalar,
+  scan,
   select,
   sequence,
+  slice,
+  sort,
+  split,
   squeezed,
   type Tile,
+  takeAlong,
   when,
   whileLoop,
   zeros,
@@ -123,6 +134,69 @@ export function dtypesOfResults(): void {
   same<typeof cast, Tile<F16, 2>>();
   const positions = v32.argmax(0);
   same<typeof positions, Index>();
+}
+
+export function reductionsAndScans(): void {
+  const kept = a32.argmax(0, { keepDims: true });
+  same<typeof kept, Tile<I32, 2>>();
+  const wide = ints.sum(0, { dtype: i64 });
+  same<(typeof wide)['dtype']['name'], 'i64'>();
+  const both = b16.sum(1, { keepDims: true, dtype: f32 });
+  same<typeof both, Tile<F32, 2>>();
+  const running = b16.cumsum(1, { reverse: true });
+  same<typeof running, Tile<F16, 2>>();
+  const counted = mask.cumsum(0);
+  same<typeof counted, Tile<I32, 2>>();
+  const one = reduce(a32, 1, (a, b) => maximum(a, b));
+  same<typeof one, Tile<F32, 1>>();
+  const best = reduce({ value: a32, at: iota([2, 2]) }, 0, (a, b) => {
+    same<typeof a.value, Scalar<F32>>();
+    const better = b.value.gt(a.value);
+    return { value: select(better, b.value, a.value), at: select(better, b.at, a.at) };
+  });
+  same<typeof best.value, Tile<F32, 1>>();
+  same<typeof best.at, Tile<I32, 1>>();
+  const segments = scan({ sum: a32, start: mask }, 1, (a, b) => ({
+    sum: select(b.start, b.sum, a.sum.add(b.sum)),
+    start: a.start.or(b.start),
+  }));
+  same<typeof segments.sum, Tile<F32, 2>>();
+  // @ts-expect-error the axis does not exist
+  scan(v32, 1, (a, b) => a.add(b));
+  // @ts-expect-error what is combined keeps its dtype
+  reduce(v32, 0, (a, b) => a.lt(b));
+  // @ts-expect-error every operand is given again
+  scan({ sum: a32, start: mask }, 1, (a, b) => ({ sum: a.sum.add(b.sum) }));
+}
+
+export function arrangements(): void {
+  const joined = join(v32, v32);
+  same<typeof joined, Tile<F32, 2>>();
+  const [left] = split(a32);
+  same<typeof left, Tile<F32, 1>>();
+  const rows = concatenate([a32, a32], 0);
+  same<typeof rows, Tile<F32, 2>>();
+  const part = slice(a32, [0, i], [1, 4]);
+  same<typeof part, Tile<F32, 2>>();
+  const element = extract(a32, [i, i]);
+  same<typeof element, Scalar<F32>>();
+  const picked = takeAlong(v32, ints, 0);
+  same<typeof picked, Tile<F32, 1>>();
+  const { values, positions } = sort(b16, 1, { descending: true });
+  same<typeof values, Tile<F16, 2>>();
+  same<typeof positions, Tile<I32, 2>>();
+  const bits = random.bits(1, ints);
+  same<(typeof bits)['dtype']['name'], 'u32'>();
+  const uniform = random.uniform(i, ints);
+  same<typeof uniform, Tile<F32, 1>>();
+  // @ts-expect-error tiles of one dtype
+  join(a32, b16);
+  // @ts-expect-error a choice goes by integers
+  takeAlong(v32, v32, 0);
+  // @ts-expect-error a seed is one integer
+  random.bits(ints, ints);
+  // @ts-expect-error a condition is bool
+  assertTrue(v32, 'message');
 }
 
 export function operands(): void {
