@@ -341,7 +341,7 @@ export async function resumeTriton(
 
   function fromStage(): TritonJob {
     const chosen = resolveOptions(options.backendOptions ?? {}, target);
-    const launch = { symbol: basename(file), text: '' };
+    const launch = { symbol: basename(file, `.${stage}`), text: '' };
     return { ...jobOf(launch, chosen, target, stages, options), from: stage as TritonStage, input };
   }
 }
