@@ -178,8 +178,8 @@ export function arrangements(): void {
   same<typeof rows, Tile<F32, 2>>();
   const part = slice(a32, [0, i], [1, 4]);
   same<typeof part, Tile<F32, 2>>();
-  const element = extract(a32, [i, i]);
-  same<typeof element, Scalar<F32>>();
+  const corner = extract(a32, [i, i]);
+  same<typeof corner, Scalar<F32>>();
   const picked = takeAlong(v32, ints, 0);
   same<typeof picked, Tile<F32, 1>>();
   const { values, positions } = sort(b16, 1, { descending: true });
@@ -320,8 +320,8 @@ export const blocks = kernel('blocks', { bm: choice([128, 64]), bk: 32 }, ({ bm,
       same<typeof columns, number>();
       same<(typeof w.shape)[number], Extent>();
       same<(typeof c.shape)[number], Extent>();
-      const slice = x.at(all, ds(0, 4));
-      same<typeof slice, Ref<F32, 2, Dims[2]>>();
+      const view = x.at(all, ds(0, 4));
+      same<typeof view, Ref<F32, 2, Dims[2]>>();
       const line = x.at(g.h);
       same<typeof line, Ref<F32, 1, Dims[1]>>();
       const loaded = y.load();
