@@ -3,6 +3,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { loweringCodes } from '../diagnostics/codes/lowering.js';
 import { CompileError, type Diagnostic, invariant } from '../diagnostics/diagnostic.js';
+import { unknownLoc } from '../diagnostics/location.js';
 import { assetPath } from '../drivers/assets.js';
 import type { Entry } from '../drivers/cache.js';
 import { readInput } from '../drivers/files.js';
@@ -93,7 +94,11 @@ function lowerKernelForTriton(
   if (problems.length > 0) throw new CompileError(problems);
   const launches = lowerToTriton(lowered, { target, params: backendOptions });
   const options = launches.map((l, i) =>
-    resolveOptions({ ...l.options, ...backendOptions }, target, lowered.launches[i]?.loc),
+    resolveOptions(
+      { ...carried(lowered.launches[i]!), ...l.options, ...backendOptions },
+      target,
+      lowered.launches[i]!.loc,
+    ),
   );
   const warnings = launches.flatMap(({ name, text }, i) => {
     const threads = Number(options[i]!.num_warps) * target.warpSize;
@@ -103,6 +108,10 @@ function lowerKernelForTriton(
   });
   return { lowered, launches, options, warnings };
 }
+
+/** The options that a launch itself has for Triton. */
+const carried = ({ backendParams }: ir.Launch): Readonly<Record<string, OptionValue>> =>
+  backendParams.find((p) => p.backend === 'triton')?.options ?? {};
 
 /** What a build tells besides its artifacts, as the cache keeps it. */
 interface Built {
@@ -239,7 +248,7 @@ export async function compileTriton(
             return jobOf(again.launches[i]!, again.options[i]!, target, job.wanted, options);
           };
           const help = await nearestFit(worker, kernel, job, variantJob, options.signal);
-          problems.push(limitError(job, lowered.launches[i]!, excess, report, help));
+          problems.push(limitError(job, lowered.launches[i]!.loc, excess, report, help));
         }
       if (problems.length > 0) throw new CompileError(problems);
       return done;
@@ -317,6 +326,10 @@ export async function resumeTriton(
   return withDisplayLocations(folder, async () => {
     const jobs = stage === 'lowered.kir' ? fromIr() : [fromStage()];
     const built = await withWorker(options, (w) => all(jobs.map((job) => buildCached(w, job, options))));
+    const problems = built.flatMap(({ report }, i) =>
+      excesses(report.resources, target).map((excess) => limitError(jobs[i]!, unknownLoc, excess, report)),
+    );
+    if (problems.length > 0) throw new CompileError(problems);
     return {
       artifacts: new Map(
         built.flatMap(({ artifacts }, i) =>

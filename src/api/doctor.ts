@@ -1,9 +1,11 @@
 /** What works on this machine: every tool asked for its version, and a small kernel compiled and run. */
 
-import { ToolError } from '../diagnostics/diagnostic.js';
+import { CompileError, ToolError } from '../diagnostics/diagnostic.js';
 import { hostProcessor } from '../drivers/host.js';
 import { findTool, type ToolName, type ToolPaths, toolKinds } from '../drivers/tool.js';
+import { withTritonWorker } from '../drivers/triton/worker.js';
 import { f32 } from '../ir/dtypes.js';
+import { compile } from './compile.js';
 import { fromNumbers, toRegisters } from './nd-array.js';
 import { interpretSource, runSource } from './run.js';
 import { type KernelSource, readKernels } from './source.js';
@@ -40,10 +42,36 @@ async function tool(name: ToolName, paths: ToolPaths): Promise<DoctorRow> {
     const { version, path } = await findTool(name, paths);
     return { name, works: true, detail: `${version} at ${path}` };
   } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    const [first] = error.diagnostics;
-    return { name, works: false, detail: first!.message, ...(first!.help === undefined ? {} : { fix: first!.help }) };
+    return failed(name, error);
   }
+}
+
+/** What a failed check says and what mends it. */
+function failed(name: string, error: unknown): DoctorRow {
+  if (!(error instanceof ToolError || error instanceof CompileError)) throw error;
+  const [first] = error.diagnostics;
+  return { name, works: false, detail: first!.message, ...(first!.help === undefined ? {} : { fix: first!.help }) };
+}
+
+/** Triton, and a kernel compiled for one target of each vendor; there is no device to run it on. */
+function triton(tools: ToolPaths, python: string | undefined): Promise<DoctorRow[]> {
+  return withTritonWorker({ python }, async (worker) => {
+    const about = worker.about().then(
+      (a) => ({ name: 'triton', works: true, detail: `${a.version} in ${a.python}` }),
+      (error: unknown) => failed('triton', error),
+    );
+    const [source] = readKernels(probe, '<doctor>', process.cwd());
+    const compiled = ['sm_90a', 'gfx942'].map(async (target): Promise<DoctorRow> => {
+      const name = `target ${target}`;
+      try {
+        await compile(source!, { target, cache: false, tools, worker });
+        return { name, works: true, detail: 'compiled a kernel; nothing is run without a device' };
+      } catch (error) {
+        return failed(name, error);
+      }
+    });
+    return Promise.all([about, ...compiled]);
+  });
 }
 
 async function target(
@@ -60,19 +88,12 @@ async function target(
       detail: right ? 'compiled and ran a kernel; its result is right' : 'ran a kernel, but its result is wrong',
     };
   } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    const [first] = error.diagnostics;
-    return {
-      name: `target ${name}`,
-      works: false,
-      detail: first!.message,
-      ...(first!.help === undefined ? {} : { fix: first!.help }),
-    };
+    return failed(`target ${name}`, error);
   }
 }
 
 /** One row per tool and target. */
-export async function doctor(paths: ToolPaths = {}): Promise<DoctorRow[]> {
+export async function doctor(paths: ToolPaths = {}, python?: string): Promise<DoctorRow[]> {
   const x = fromNumbers(
     f32,
     [21],
@@ -91,5 +112,6 @@ export async function doctor(paths: ToolPaths = {}): Promise<DoctorRow[]> {
       'cpu',
       async (source) => (await runSource(source, { x }, { target: 'cpu:native', cache: false, tools: paths })).outputs,
     ),
+    ...(await triton(paths, python)),
   ];
 }

@@ -2,7 +2,7 @@
 
 import { loweringCodes } from '../diagnostics/codes/lowering.js';
 import { CompileError, type Diagnostic, type DiagnosticNote, ToolError } from '../diagnostics/diagnostic.js';
-import { fileLoc } from '../diagnostics/location.js';
+import { fileLoc, type Loc } from '../diagnostics/location.js';
 import type { ForkServer } from '../drivers/fork-server.js';
 import type { OptionValue } from '../drivers/triton/options.js';
 import { buildTriton, type TritonJob, type TritonReport } from '../drivers/triton/stages.js';
@@ -72,10 +72,10 @@ const units: Readonly<Record<Excess['resource'], string>> = {
 /** The error for one resource; for shared memory with the bill by buffer. */
 export function limitError(
   { target, name }: TritonJob,
-  { loc }: ir.Launch,
+  loc: Loc,
   { resource, used, limit }: Excess,
   { buffers }: TritonReport,
-  help: string | undefined,
+  help?: string,
 ): Diagnostic {
   const shared = resource === 'sharedBytes';
   const amount = (n: number): string => (shared ? formatBytes(n) : String(n));
