@@ -19,7 +19,13 @@ function cpuOps(definition, dtype) {
     constraint.accepts(tileType(dtype, [width])) ? dtype : bool,
   );
   const types = operands.map((d) => lanesType(elemOf(d), width));
-  const op = { name: definition.name, operands: {}, attrs: {}, results: [], regions: [] };
+  const op = {
+    name: definition.name,
+    operands: {},
+    attrs: {},
+    results: [{ type: tileType(dtype, [width]) }],
+    regions: [],
+  };
   try {
     const region = e.region(types, (values) => {
       const lanes = values.map((value, i) => ({ value, elem: elemOf(operands[i]), width }));

@@ -27,6 +27,7 @@ const entryPoints: Readonly<Record<string, string>> = {
   'tilewright/triton': '../frontend/triton.js',
   'tilewright/mgpu': '../frontend/mgpu.js',
   'tilewright/testing': '../testing/index.js',
+  'tilewright/kernels': '../kernels/index.js',
 };
 
 const addressOf = (entryPoint: string): string => new URL(entryPoints[entryPoint]!, import.meta.url).href;

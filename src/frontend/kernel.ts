@@ -23,7 +23,7 @@ export interface TracedKernel {
 
 /** A kernel with its parameters' values. `I` and `O` are the declared inputs and outputs. */
 export class Kernel<P extends ParamSpecs, I, O> {
-  declare private readonly io: [I, O];
+  declare protected readonly io: [I, O];
   private readonly traced = new Map<string, TracedKernel>();
   private settingUp = false;
 

@@ -128,7 +128,7 @@ function checkArrays(spec: BlockProgramSpec<Inputs, Outputs>): void {
 
 /** One launch: a grid of programs over declared arrays. */
 export class Program<I, O> {
-  declare private readonly types: [I, O];
+  declare protected readonly types: [I, O];
 
   /** @internal */
   constructor(
@@ -156,7 +156,7 @@ export function blockProgram<I extends Inputs, O extends Outputs>(
 
 /** Programs in order on one stream, with temporaries between them. */
 export class Sequence<I, O> {
-  declare private readonly types: [I, O];
+  declare protected readonly types: [I, O];
 
   /** @internal */
   constructor(

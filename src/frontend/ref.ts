@@ -125,8 +125,8 @@ export class Ref<
   R extends Rank = Rank,
   S extends readonly Extent[] = readonly Extent[],
 > extends Handle {
-  declare private readonly invariantDType: (d: D) => D;
-  declare private readonly rank: R;
+  declare protected readonly invariantDType: (d: D) => D;
+  declare protected readonly rank: R;
 
   /** @internal */
   constructor(

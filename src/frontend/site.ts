@@ -47,10 +47,14 @@ function scriptOf(name: string): Script {
 
 const asPath = (name: string): string => (name.startsWith('file:') ? fileURLToPath(name) : name);
 
-const isPackaged = (path: string): boolean => path.includes(`${sep}node_modules${sep}`);
+/** The kernels that come with this package, as they are built. */
+const ownKernels = `${packageRoot}${sep}dist${sep}kernels${sep}`;
+
+const isPackaged = (path: string): boolean => path.includes(`${sep}node_modules${sep}`) || path.startsWith(ownKernels);
 
 function originOf(path: string): Origin {
-  if (path.startsWith('node:') || ownFolders.some((folder) => path.startsWith(folder))) return 'other';
+  const ours = ownFolders.some((folder) => path.startsWith(folder)) && !path.startsWith(ownKernels);
+  if (path.startsWith('node:') || ours) return 'other';
   return isPackaged(path) ? 'package' : 'user';
 }
 

@@ -40,7 +40,7 @@ type ShapeOf<K extends readonly unknown[]> = K extends readonly (number | Elemen
 
 /** An array argument of dtype `D`; `R` and `S` are the rank and the extents of the ref that the body gets. */
 export class ArraySpec<D extends DType, R extends Rank, S extends readonly Extent[] = readonly Extent[]> {
-  declare private readonly view: [R, S];
+  declare protected readonly view: [R, S];
 
   /** @internal */
   constructor(

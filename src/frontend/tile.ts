@@ -63,8 +63,8 @@ export interface AnyTile extends Handle {
 
 /** An immutable value in registers: elements of dtype `D` in a shape of rank `R`. Rank 0 is a scalar. */
 export class Tile<D extends DType = DType, R extends Rank = Rank> extends Handle {
-  declare private readonly invariantDType: (d: D) => D;
-  declare private readonly rank: R;
+  declare protected readonly invariantDType: (d: D) => D;
+  declare protected readonly rank: R;
   /** Types only: makes `if (a.lt(b))`, `a && b` and `a ? x : y` an error in TypeScript (TS2801), for they are always true. */
   declare readonly then: (onfulfilled: (value: never) => never) => never;
 

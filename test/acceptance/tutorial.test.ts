@@ -43,8 +43,8 @@ test('the snippets are well typed', () => {
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
   symlinkSync(join(root, 'node_modules/@types'), join(folder, 'node_modules/@types'));
   const paths = {
-    tilewright: [join(root, 'src/index.ts')],
-    'tilewright/testing': [join(root, 'src/testing/index.ts')],
+    tilewright: [join(root, 'dist/index.d.ts')],
+    'tilewright/testing': [join(root, 'dist/testing/index.d.ts')],
   };
   const options = {
     extends: join(root, 'tsconfig.json'),

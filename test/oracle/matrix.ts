@@ -78,9 +78,9 @@ export async function runCall(entry: OracleKernel, dtype: OracleDType, kind: Cas
   };
 }
 
-/** Every call of the matrix on some back ends, in the order of the corpus. */
-export function* calls(on: readonly Backend[]): Generator<() => Promise<Row>> {
-  for (const entry of oracle)
+/** Every call of the matrix, or of some kernels, on some back ends, in the order of the corpus. */
+export function* calls(on: readonly Backend[], ids?: readonly number[]): Generator<() => Promise<Row>> {
+  for (const entry of oracle.filter(({ id }) => ids?.includes(id) ?? true))
     for (const dtype of entry.dtypes)
       for (const kind of caseNames) for (const backend of on) yield () => runCall(entry, dtype, kind, backend);
 }

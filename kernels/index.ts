@@ -1,0 +1,14 @@
+/** The corpus: kernels that people write, one source each for every back end. */
+
+export { asin } from './asin.kernel.js';
+export { cumsumSegmented } from './cumsum-segmented.kernel.js';
+export { fillIota } from './fill-iota.kernel.js';
+export { flashAttentionFwd } from './flash-attention-fwd.kernel.js';
+export { gatedActivations } from './gated-activations.kernel.js';
+export { matmulEpilogue } from './matmul-epilogue.kernel.js';
+export { matvec } from './matvec.kernel.js';
+export { philoxDropout } from './philox-dropout.kernel.js';
+export { rowReductions } from './row-reductions.kernel.js';
+export { softmax } from './softmax.kernel.js';
+export { transpose } from './transpose.kernel.js';
+export { vectorAdd } from './vector-add.kernel.js';
