@@ -8,6 +8,7 @@ import {
   dim,
   dot,
   ds,
+  type F32,
   f16,
   f32,
   f64,
@@ -19,6 +20,7 @@ import {
   interpret,
   kernel,
   run,
+  type Tile,
   u8,
 } from 'tilewright';
 import { nd } from 'tilewright/testing';
@@ -130,6 +132,35 @@ function products(execute: Run): void {
     const { c } = await execute(kern, { a: nd.from(f32, [3, 5, 7], a), b: nd.from(f32, [3, 7, 9], b) });
     expect(list(c)).toEqual(expected(3, [5, 9, 7], a, b));
   });
+
+  test.each([f32, bf16, i8] as readonly DType[])(
+    'a batch with the right operand transposed, ragged all over: $name',
+    async (d) => {
+      const [t, m, n, k] = [dim('t'), dim('m'), dim('n'), dim('k')];
+      const kern = kernel('transposed', {}, () =>
+        blockProgram(
+          {
+            grid: grid({}),
+            inputs: { a: array(d, [t, m, k]), b: array(d, [t, n, k]) },
+            outputs: { c: array(d === i8 ? i32 : f32, [t, m, n]) },
+          },
+          (refs) => {
+            const [batch, rows, columns, depth] = [ds(0, 4), ds(0, 8), ds(0, 16), ds(0, 8)];
+            const right = (refs.b.at(batch, columns, depth).load() as Tile<F32, 3>).transpose([0, 2, 1]);
+            const product = dot(refs.a.at(batch, rows, depth).load() as Tile<F32, 3>, right);
+            refs.c.at(batch, rows, columns).store(product as never);
+          },
+        ),
+      );
+      const [a, b] = [range(3 * 5 * 7).map((i) => (i % 11) - 5), range(3 * 7 * 9).map((i) => (i % 13) - 6)];
+      const bt = range(3 * 9 * 7).map((i) => b[Math.floor(i / 63) * 63 + (i % 7) * 9 + (Math.floor(i / 7) % 9)]!);
+      const { c } = (await execute(
+        kern as never,
+        { a: nd.from(d, [3, 5, 7], a), b: nd.from(d, [3, 9, 7], bt) } as never,
+      )) as never;
+      expect(list(c)).toEqual(expected(3, [5, 9, 7], a, b));
+    },
+  );
 
   test.each([
     ['ieee', 2e-7],

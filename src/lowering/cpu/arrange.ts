@@ -64,6 +64,7 @@ export function lowerSplit(lowering: RegionLowering, op: OpOf<'split'>): void {
       const start = tiles.flatIndex(from, [...index, e.i64(0)]);
       const both = loadScratch(e, tiles.baseOf(from), start, from.elem, 2 * width);
       into.forEach((buffer, side) => {
+        if (!buffer) return;
         const lanes = Array.from({ length: width }, (_, lane) => 2 * lane + side);
         const own = width === 1 ? e.extract(both, side) : e.shuffle(both, both, lanes);
         storeScratch(e, own, tiles.baseOf(buffer), tiles.flatIndex(buffer, index));

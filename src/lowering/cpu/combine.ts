@@ -86,7 +86,7 @@ export function lowerCombine(lowering: RegionLowering, op: CombineOp): void {
 }
 
 /** Emits the loops of one op into `buffers`, one for each result. @param chunk elements that one step takes. */
-function emitCombine(tiles: Tiles, op: CombineOp, buffers: readonly Buffer[], chunk: number): void {
+function emitCombine(tiles: Tiles, op: CombineOp, buffers: readonly (Buffer | undefined)[], chunk: number): void {
   const { e } = tiles;
   const operator = operatorOf(tiles, op);
   const inputs = operandsOf(op);
@@ -96,7 +96,8 @@ function emitCombine(tiles: Tiles, op: CombineOp, buffers: readonly Buffer[], ch
   const reverse = scans && ((op as OpOf<'scan'>).attrs.reverse ?? false);
   const store = (parts: Parts, index: readonly MlirValue[]): void =>
     operator.finish(parts).forEach((x, i) => {
-      storeScratch(e, x, tiles.baseOf(buffers[i]!), tiles.flatIndex(buffers[i]!, index));
+      const buffer = buffers[i];
+      if (buffer) storeScratch(e, x, tiles.baseOf(buffer), tiles.flatIndex(buffer, index));
     });
   const isLast = axis === shape.length - 1;
   const kept = shape.filter((_, i) => i !== axis);

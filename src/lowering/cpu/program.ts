@@ -318,13 +318,21 @@ export class RegionLowering {
     this.add({ kind: 'reduce', op, ...(buffer ? { buffer } : {}) });
   }
 
-  /** An op that writes loops of its own: `emit` fills a buffer for each result. */
-  write(op: GenericOp, emit: (buffers: readonly Buffer[], chunk: number) => void): void {
-    const buffers = op.results.map((r) => this.allocate(this.tiles.elem(r), typeOf(r).shape));
+  /** An op that writes loops of its own: `emit` fills a buffer for each result that anything reads. */
+  write(op: GenericOp, emit: (buffers: readonly (Buffer | undefined)[], chunk: number) => void): void {
+    const buffers = op.results.map((r) =>
+      this.isRead(r) ? this.allocate(this.tiles.elem(r), typeOf(r).shape) : undefined,
+    );
+    if (buffers.every((b) => b === undefined)) return;
     this.emitAlone({ kind: 'own', op, emit: (chunk) => emit(buffers, chunk) });
     op.results.forEach((r, i) => {
-      this.place(r, buffers[i]!);
+      const buffer = buffers[i];
+      if (buffer) this.place(r, buffer);
     });
+  }
+
+  isRead(value: Value): boolean {
+    return this.uses.usersOf(value).length > 0;
   }
 
   /** An op that visits elements of its operands for its effects. */

@@ -9,10 +9,10 @@ import type { RegionLowering } from './program.js';
 import { loadScratch, storeScratch } from './storage.js';
 import { type Tiles, typeOf } from './tiles.js';
 
-/** Values in scratch, and where each was. */
+/** Values in scratch, and where each was if that is asked for. */
 interface Line {
   readonly values: Buffer;
-  readonly positions: Buffer;
+  readonly positions: Buffer | undefined;
 }
 
 const lane = (value: MlirValue): Lanes => ({ value, elem: 'i64', width: 1 });
@@ -25,9 +25,10 @@ export function lowerSort(lowering: RegionLowering, op: OpOf<'sort'>): void {
   const { shape, dtype } = typeOf(input);
   const n = shape[axis]!;
   const kept = typeOf(op.results[0]!).shape[axis]!;
+  const asked = lowering.isRead(op.results[1]!);
   const line = (): Line => ({
     values: lowering.allocate(tiles.elem(input), [n]),
-    positions: lowering.allocate('i32', [n]),
+    positions: asked ? lowering.allocate('i32', [n]) : undefined,
   });
   const lines: [Line, Line] = [line(), line()];
 
@@ -49,7 +50,8 @@ export function lowerSort(lowering: RegionLowering, op: OpOf<'sort'>): void {
       e.count(n, 1, [], (i) => {
         const index = place(tiles.declareIndex(i));
         put(tiles, lines[0].values, i, tiles.lanesAt(input, index, 1));
-        put(tiles, lines[0].positions, i, e.convert('arith.trunci', lane(i), 'i32'));
+        const { positions } = lines[0];
+        if (positions) put(tiles, positions, i, e.convert('arith.trunci', lane(i), 'i32'));
         return [];
       });
       let [from, to] = lines;
@@ -58,10 +60,10 @@ export function lowerSort(lowering: RegionLowering, op: OpOf<'sort'>): void {
         [from, to] = [to, from];
       }
       e.count(kept, 1, [], (i) => {
-        for (const [at, buffer] of [from.values, from.positions].entries()) {
-          const lanes = take(tiles, buffer, i);
-          storeScratch(e, lanes, tiles.baseOf(into[at]!), tiles.flatIndex(into[at]!, place(i)));
-        }
+        into.forEach((buffer, at) => {
+          const line = at === 0 ? from.values : from.positions;
+          if (buffer) storeScratch(e, take(tiles, line!, i), tiles.baseOf(buffer), tiles.flatIndex(buffer, place(i)));
+        });
         return [];
       });
     });
@@ -98,7 +100,7 @@ function mergeRuns(
       const takeRight = e.binary('ori', leftDone, rightFirst);
       const at = e.select(takeRight, lane(right), lane(left)).value;
       put(tiles, to.values, k, e.select(takeRight, b, a));
-      put(tiles, to.positions, k, take(tiles, from.positions, at));
+      if (from.positions && to.positions) put(tiles, to.positions, k, take(tiles, from.positions, at));
       const one = e.convert('arith.extui', takeRight, 'i64').value;
       return [e.addIndex(i!, e.subIndex(step, one)), e.addIndex(j!, one)];
     });
