@@ -100,8 +100,11 @@ export const command = defineCommand({
     }));
     const destination = parseDestination(flags.output, isFolder);
     const named = destination.kind === 'file' ? stageOfPath(destination.path, stages) : undefined;
+    const asked = flags.emit.length > 0 ? flags.emit : named !== undefined ? [named] : undefined;
+    // Of several targets each makes those stages that it has; one that none has is refused by the first.
     const emitFor = (target: Target): readonly string[] =>
-      flags.emit.length > 0 ? flags.emit : named !== undefined ? [named] : api.defaultEmit(target);
+      asked?.filter((s) => api.stageNames(target).includes(s) || !stages.some(({ stage }) => stage === s)) ??
+      api.defaultEmit(target);
     const options: CompileOptions = { ...compileOptions(args, session), hooks: await passHooks(args, session) };
 
     /** Everything for one kernel and target; gives what is to be written as outputs. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { cliCodes } from '../diagnostics/codes/cli.js';
 import { CompileError, type Diagnostic, ToolError } from '../diagnostics/diagnostic.js';
 import { didYouMean } from '../diagnostics/nearest.js';
@@ -142,6 +143,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   // Each failed write is told to whoever waits for it; without a listener it would end the process besides.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const controller = new AbortController();
+  // Every process that runs listens.
+  setMaxListeners(0, controller.signal);
   let interruptedBy: NodeJS.Signals | undefined;
   // Once: a second Ctrl-C ends a process that does not come to its end.
   for (const name of signals)
