@@ -82,11 +82,20 @@ function operatorOf(tiles: Tiles, op: CombineOp): Operator {
 }
 
 export function lowerCombine(lowering: RegionLowering, op: CombineOp): void {
-  lowering.write(op, (buffers, chunk) => emitCombine(lowering.tiles, op, buffers, chunk));
+  lowering.write(op, (buffers, chunk, lanes) => emitCombine(lowering.tiles, op, buffers, chunk, lanes));
 }
 
-/** Emits the loops of one op into `buffers`, one for each result. @param chunk elements that one step takes. */
-function emitCombine(tiles: Tiles, op: CombineOp, buffers: readonly (Buffer | undefined)[], chunk: number): void {
+/**
+ * Emits the loops of one op into `buffers`, one for each result that is read. A scan along the last axis takes one register
+ * at a time: its rounds grow with what it takes at once.
+ */
+function emitCombine(
+  tiles: Tiles,
+  op: CombineOp,
+  buffers: readonly (Buffer | undefined)[],
+  chunk: number,
+  lanes: number,
+): void {
   const { e } = tiles;
   const operator = operatorOf(tiles, op);
   const inputs = operandsOf(op);
@@ -102,7 +111,7 @@ function emitCombine(tiles: Tiles, op: CombineOp, buffers: readonly (Buffer | un
   const isLast = axis === shape.length - 1;
   const kept = shape.filter((_, i) => i !== axis);
   tiles.loops(isLast ? kept : kept.slice(0, -1), (outer) => {
-    if (isLast && scans) scanRow(tiles, operator, shape[axis]!, chunk, reverse, outer, store);
+    if (isLast && scans) scanRow(tiles, operator, shape[axis]!, lanes, reverse, outer, store);
     else if (isLast) store(reduceRow(tiles, operator, shape[axis]!, chunk, outer), outer);
     else
       for (const piece of pieces(kept.at(-1)!, chunk))

@@ -23,7 +23,7 @@ export type Sink =
   | { readonly kind: 'scatter'; readonly op: OpOf<'scatter'> }
   | { readonly kind: 'keep'; readonly value: Value; readonly buffer: Buffer }
   | { readonly kind: 'reduce'; readonly op: OpOf<'reduce'>; readonly buffer?: Buffer }
-  | { readonly kind: 'own'; readonly op: GenericOp; readonly emit: (chunk: number) => void }
+  | { readonly kind: 'own'; readonly op: GenericOp; readonly emit: (chunk: number, lanes: number) => void }
   | { readonly kind: 'transpose'; readonly op: OpOf<'transpose'>; readonly buffer: Buffer };
 
 /** The value whose elements a sink visits. */
@@ -106,7 +106,7 @@ export class NestEmitter {
       return [];
     }
     if (sink!.kind === 'own') {
-      sink!.emit(this.chunk);
+      sink!.emit(this.chunk, this.square);
       return [];
     }
     let results: readonly Lanes[] = [];

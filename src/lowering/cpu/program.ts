@@ -318,13 +318,15 @@ export class RegionLowering {
     this.add({ kind: 'reduce', op, ...(buffer ? { buffer } : {}) });
   }
 
-  /** An op that writes loops of its own: `emit` fills a buffer for each result that anything reads. */
-  write(op: GenericOp, emit: (buffers: readonly (Buffer | undefined)[], chunk: number) => void): void {
+  /**
+   * An op that writes loops of its own: `emit` fills a buffer for each result that anything reads. Of an axis it takes `chunk` elements at once, or the `lanes` of one register.
+   */
+  write(op: GenericOp, emit: (buffers: readonly (Buffer | undefined)[], chunk: number, lanes: number) => void): void {
     const buffers = op.results.map((r) =>
       this.isRead(r) ? this.allocate(this.tiles.elem(r), typeOf(r).shape) : undefined,
     );
     if (buffers.every((b) => b === undefined)) return;
-    this.emitAlone({ kind: 'own', op, emit: (chunk) => emit(buffers, chunk) });
+    this.emitAlone({ kind: 'own', op, emit: (...widths) => emit(buffers, ...widths) });
     op.results.forEach((r, i) => {
       const buffer = buffers[i];
       if (buffer) this.place(r, buffer);
