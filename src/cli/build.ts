@@ -87,6 +87,7 @@ export const command = defineCommand({
     'dumpDir',
     'dryRun',
     'startFrom',
+    'jobs',
     ...toolFlags,
     ...passFlags,
   ],
@@ -120,7 +121,7 @@ export const command = defineCommand({
       return [...kept, ...(await compileOne(kernel, target, emitFor(target), options, session))];
     };
 
-    const made = await withWorkerFor(targets, flags.dryRun, options, async (options) => {
+    const made = await withWorkerFor(targets, flags.dryRun, flags.jobs, options, async (options) => {
       const work: Promise<Made[]>[] = [];
       const begin = (made: Promise<Made[]>): void => {
         // Told below, with what else goes wrong; until then it has been heard.
@@ -167,12 +168,13 @@ export const command = defineCommand({
 async function withWorkerFor<T>(
   targets: readonly Target[],
   idle: boolean,
+  jobs: number | undefined,
   options: CompileOptions,
   work: (options: CompileOptions) => Promise<T>,
 ): Promise<T> {
   if (idle || !targets.some((t) => t.kind === 'gpu')) return work(options);
   const { withTritonWorker } = await import('../drivers/triton/worker.js');
-  return withTritonWorker({ python: options.pythons?.triton }, (worker) => {
+  return withTritonWorker({ python: options.pythons?.triton, jobs }, (worker) => {
     worker.start();
     return work({ ...options, worker });
   });

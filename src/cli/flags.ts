@@ -150,6 +150,8 @@ export const flags = {
   xPtxas: each('-Xptxas', 'FLAG', 'pass a flag to ptxas; repeatable', text),
   xTriton: each('-Xtriton', 'KEY=VALUE', 'set an option of Triton, as num_warps=8; repeatable', text),
 
+  jobs: last('-j', 'N', 'compile this many kernels at once (default: one for each processor)', positiveInteger),
+
   noLineInfo: toggle('-g0', 'leave out the line tables that lead from machine code to TypeScript'),
   maxSteps: last('--max-steps', 'N', 'stop the interpreter after N ops of one program', positiveInteger),
 

@@ -63,7 +63,7 @@ export interface ForkServerOptions {
   /** Interpreter to use instead of the set's. */
   readonly python?: string | undefined;
   /** Jobs at once; one for each processor by default. */
-  readonly jobs?: number;
+  readonly jobs?: number | undefined;
 }
 
 const defaultTimeout = 120_000;

@@ -2,7 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { outcomeOf, startCli } from '../support/built-cli.js';
 import { inFolder, tilewright } from '../support/cli.js';
+import { childrenOf, commandOf } from '../support/processes.js';
 import { describeTool } from '../support/tools.js';
 
 const scale = readFileSync(fileURLToPath(new URL('../support/ttir/scale.ttir', import.meta.url)), 'utf8');
@@ -135,6 +137,42 @@ describeTool('triton', 'build for GPUs', () => {
       );
       expect(second.stderr).toContain("triton failed in stage 'ttir'");
     }));
+});
+
+describeTool('triton', 'a build that is stopped', () => {
+  test.each(['SIGINT', 'SIGKILL'] as const)('by %s leaves no process', (signal) =>
+    inFolder(async (cwd) => {
+      const tiles = 'tensor<512x512x!tt.ptr<f32>>';
+      const lines = [
+        `%a = tt.splat %p : !tt.ptr<f32> -> ${tiles}`,
+        `%v = tt.load %a : ${tiles}`,
+        '%t = tt.trans %v {order = array<i32: 1, 0>} : tensor<512x512xf32> -> tensor<512x512xf32>',
+        `tt.store %a, %t : ${tiles}`,
+        'tt.return',
+      ];
+      writeFileSync(
+        join(cwd, 'huge.ttir'),
+        `module { tt.func public @huge(%p: !tt.ptr<f32>) {\n${lines.join('\n')}\n} }`,
+      );
+      const child = startCli(['build', 'huge.ttir', '--target', 'sm_90,gfx942', '--no-cache'], { cwd });
+      const ended = outcomeOf(child);
+      let worker: number | undefined;
+      await until(() => {
+        worker = childrenOf(child.pid!).find((p) => commandOf(p).includes('triton-worker.py'));
+        return worker !== undefined && childrenOf(worker).length === 2;
+      });
+      const pids = [worker!, ...childrenOf(worker!)];
+      child.kill(signal);
+      expect((await ended).signal).toBe(signal);
+      await until(() => pids.every((p) => commandOf(p) === ''));
+      expect(readdirSync(cwd)).toEqual(['huge.ttir']);
+    }),
+  );
+
+  async function until(condition: () => boolean): Promise<void> {
+    for (let i = 0; i < 500 && !condition(); i++) await new Promise((done) => setTimeout(done, 20));
+    expect(condition()).toBe(true);
+  }
 });
 
 describe('build for GPUs without Triton', () => {

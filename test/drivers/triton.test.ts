@@ -1,10 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Diagnostic, ToolError } from '../../src/diagnostics/diagnostic.js';
 import { sha256 } from '../../src/drivers/fingerprint.js';
-import type { ForkServer } from '../../src/drivers/fork-server.js';
+import type { ForkServer, JobFailed } from '../../src/drivers/fork-server.js';
+import { jobError } from '../../src/drivers/triton/failure.js';
 import { resolveOptions } from '../../src/drivers/triton/options.js';
 import {
   buildTriton,
@@ -13,11 +15,13 @@ import {
   type TritonJob,
   type TritonStage,
   tritonStages,
+  workerRequest,
 } from '../../src/drivers/triton/stages.js';
 import { withTritonWorker } from '../../src/drivers/triton/worker.js';
 import { findGpuTarget } from '../../src/lowering/gpu-target.js';
 import { inFolder } from '../support/cli.js';
 import { withEnvironment } from '../support/environment.js';
+import { childrenOf, commandOf } from '../support/processes.js';
 import { script } from '../support/scripts.js';
 import { diagnosticsOf } from '../support/thrown.js';
 import { describeTool } from '../support/tools.js';
@@ -57,26 +61,6 @@ const huge = kernelOf(
   '%t = tt.trans %v {order = array<i32: 1, 0>} : tensor<512x512xf32> -> tensor<512x512xf32>',
   'tt.store %ps, %t : tensor<512x512x!tt.ptr<f32>>',
 );
-
-const commandOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-};
-
-const childrenOf = (pid: number): number[] =>
-  readdirSync('/proc')
-    .filter((p) => /^\d+$/.test(p))
-    .map(Number)
-    .filter((p) => {
-      try {
-        return Number(readFileSync(`/proc/${p}/stat`, 'utf8').split(') ')[1]!.split(' ')[1]) === pid;
-      } catch {
-        return false;
-      }
-    });
 
 /** One worker for the tests of a file: as in a run of the command line, a failed job leaves it well. */
 function sharedWorker(): () => ForkServer {
@@ -263,6 +247,17 @@ describeTool('triton', 'the Triton worker', () => {
     });
     expect(pids.filter((p) => commandOf(p) !== '')).toEqual([]);
   });
+
+  test('a disk without room is told as that', () =>
+    inFolder(async (folder) => {
+      writeFileSync(join(folder, 'kernel.ttir'), scale);
+      symlinkSync('/dev/full', join(folder, 'kernel.llir'));
+      const full = job(scale, 'gfx942');
+      const reply = await worker().run(workerRequest(full, 'hsaco', folder, undefined));
+      expect(reply).toMatchObject({ ok: false, failure: 'disk', stage: 'llir' });
+      const { diagnostics } = await jobError(reply as JobFailed, full, 'llir');
+      expect(`${diagnostics[0]!.code} ${diagnostics[0]!.message}`).toMatch(/^TW3021 .*No space left on device/);
+    }));
 
   async function failing(text: string, limits: TritonBuildOptions = {}): Promise<readonly Diagnostic[]> {
     return diagnosticsOf(() => buildTriton(worker(), job(text, 'sm_90a'), limits));
