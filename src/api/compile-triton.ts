@@ -162,11 +162,12 @@ function fromEntry(entry: Entry): Pick<Built, 'artifacts' | 'report'> {
   return { artifacts, report };
 }
 
-const withWorker = <T>(options: CompileOptions, work: (worker: ForkServer) => Promise<T>): Promise<T> =>
+/** Runs `work` with the worker of a call: the one it was given, or one of its own, which starts with its first job. */
+export const withWorker = <T>(options: CompileOptions, work: (worker: ForkServer) => Promise<T>): Promise<T> =>
   options.worker ? work(options.worker) : withTritonWorker({ python: options.pythons?.triton }, work);
 
 /** Waits for all, then throws what the first of them threw: no work is left behind an error. */
-async function all<T>(work: readonly Promise<T>[]): Promise<T[]> {
+export async function settled<T>(work: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(work);
   return Promise.all(work);
 }
@@ -237,7 +238,7 @@ export async function compileTriton(
     };
 
     async function buildAll(worker: ForkServer, list: readonly TritonJob[]): Promise<Built[]> {
-      const done = await all(list.map((job) => buildCached(worker, job, options)));
+      const done = await settled(list.map((job) => buildCached(worker, job, options)));
       const problems: Diagnostic[] = [];
       for (const [i, { report }] of done.entries())
         for (const excess of excesses(report.resources, target)) {
@@ -325,7 +326,7 @@ export async function resumeTriton(
   const folder = dirname(resolve(file));
   return withDisplayLocations(folder, async () => {
     const jobs = stage === 'lowered.kir' ? fromIr() : [fromStage()];
-    const built = await withWorker(options, (w) => all(jobs.map((job) => buildCached(w, job, options))));
+    const built = await withWorker(options, (w) => settled(jobs.map((job) => buildCached(w, job, options))));
     const problems = built.flatMap(({ report }, i) =>
       excesses(report.resources, target).map((excess) => limitError(jobs[i]!, unknownLoc, excess, report)),
     );

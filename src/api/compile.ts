@@ -31,9 +31,11 @@ import {
   compileTriton,
   lowerForTriton,
   resumeTriton,
+  settled,
   tritonResumeCommands,
   tritonStageNames,
   tritonToolCommands,
+  withWorker,
 } from './compile-triton.js';
 import { type AnyKernel, type KernelSource, readKernels, sourceOf, withDisplayLocations } from './source.js';
 
@@ -260,6 +262,21 @@ function sourceFolder(kernel: AnyKernel | KernelSource): string {
 const allStages: readonly string[] = [
   ...new Set([...cpuStageNames, ...tritonStages({ vendor: 'nvidia' }), ...tritonStages({ vendor: 'amd' })]),
 ];
+
+/**
+ * Compiles a kernel for several targets at once; those of one back end share its worker. In the order of the targets.
+ *
+ * @throws what `compile` throws, for the first target that fails.
+ */
+export async function compileForTargets(
+  kernel: AnyKernel | KernelSource,
+  targets: readonly string[],
+  options: Omit<CompileOptions, 'target'> = {},
+): Promise<Compiled[]> {
+  return withWorker(options, (worker) =>
+    settled(targets.map((target) => compile(kernel, { ...options, target, worker }))),
+  );
+}
 
 /** The stage after which a file of this name enters: `kernel.llvm.mlir` is `llvm.mlir`. */
 export function stageOfFile(file: string): string | undefined {

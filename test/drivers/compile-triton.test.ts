@@ -15,7 +15,7 @@ let lowerToTriton: (kernel: Kernel, options: TritonLowering) => readonly DeviceL
 jest.unstable_mockModule('../../src/lowering/triton/index.js', () => ({
   lowerToTriton: (kernel: Kernel, options: TritonLowering) => lowerToTriton(kernel, options),
 }));
-const { compile } = await import('../../src/api/compile.js');
+const { compile, compileForTargets } = await import('../../src/api/compile.js');
 const { array, blockProgram, cdiv, dim, f8e4m3fn, f32, grid, kernel } = await import('../../src/index.js');
 
 const scale = kernel('scale', { block: 1024 }, ({ block }) => {
@@ -59,6 +59,17 @@ describeTool('triton', 'compile for a GPU', () => {
     });
     expect(plan.dims).toEqual([{ name: 'n', multipleOf: 16 }]);
     expect(launches![0]!.resources.spills).toBe(0);
+  });
+
+  test('several targets share a worker', async () => {
+    lowerToTriton = (k) => [launchOf(k)];
+    const all = await compileForTargets(scale, ['sm_80', 'sm_100', 'gfx1100'], { cache: false });
+    expect(all.map((c) => `${c.target} ${[...c.artifacts.keys()].join(' ')}`)).toEqual([
+      'sm_80 cubin plan.json',
+      'sm_100a cubin plan.json',
+      'gfx1100 hsaco plan.json',
+    ]);
+    await expect(compileForTargets(scale, ['sm_80', 'sm_1'], { cache: false })).rejects.toThrow(/TW2002/);
   });
 
   const matmul = (k: Kernel, options: DeviceLaunch['options'], source = text('matmul')): DeviceLaunch =>

@@ -26,7 +26,9 @@ import { script } from '../support/scripts.js';
 import { diagnosticsOf } from '../support/thrown.js';
 import { describeTool } from '../support/tools.js';
 
-const scale = readFileSync(fileURLToPath(new URL('../support/ttir/scale.ttir', import.meta.url)), 'utf8');
+const text = (name: string): string =>
+  readFileSync(fileURLToPath(new URL(`../support/ttir/${name}.ttir`, import.meta.url)), 'utf8');
+const [scale, matmul] = [text('scale'), text('matmul')];
 
 const job = (text: string, targetName: string, more: Partial<TritonJob> = {}): TritonJob => {
   const target = findGpuTarget(targetName)!;
@@ -98,12 +100,12 @@ describeTool('triton', 'the Triton worker', () => {
   test('NVIDIA: every stage, and what the kernel takes', async () => {
     const wanted: TritonStage[] = ['ttir', 'ttgir', 'llir', 'ptx', 'cubin'];
     const { artifacts, records, report } = await buildTriton(worker(), job(scale, 'sm_90a', { wanted }));
-    const text = (s: TritonStage): string => Buffer.from(artifacts.get(s)!).toString('utf8');
-    expect(text('ttir')).toBe(scale);
-    expect(text('ttgir')).toContain('ttg.target = "cuda:90"');
-    expect(text('ptx')).toMatch(/\.target sm_90a/);
-    expect(text('ptx')).toContain('.file\t1 "scale.kernel.ts"');
-    expect(text('cubin').slice(1, 4)).toBe('ELF');
+    const made = (s: TritonStage): string => Buffer.from(artifacts.get(s)!).toString('utf8');
+    expect(made('ttir')).toBe(scale);
+    expect(made('ttgir')).toContain('ttg.target = "cuda:90"');
+    expect(made('ptx')).toMatch(/\.target sm_90a/);
+    expect(made('ptx')).toContain('.file\t1 "scale.kernel.ts"');
+    expect(made('cubin').slice(1, 4)).toBe('ELF');
     expect(records.map((r) => `${r.tool} ${r.stage}`)).toEqual([
       'triton ttgir',
       'triton llir',
@@ -124,24 +126,40 @@ describeTool('triton', 'the Triton worker', () => {
     expect(report.resources.registers).toBeGreaterThan(2);
   });
 
-  test('outputs are the same in every folder and run', async () => {
-    const wanted: TritonStage[] = ['ttgir', 'llir', 'ptx', 'cubin'];
-    const hashes = async (): Promise<string[]> => {
-      const { artifacts } = await buildTriton(worker(), job(scale, 'sm_80', { wanted }));
-      return wanted.map((s) => sha256(artifacts.get(s)!));
-    };
-    const first = await hashes();
-    await inFolder(async (TMPDIR) => {
-      await withEnvironment({ TMPDIR, TRITON_DISABLE_LINE_INFO: '1', PTXAS_OPTIONS: '-O0' }, async () => {
-        expect(await hashes()).toEqual(first);
-        expect(
-          await withTritonWorker({}, async (other) => {
-            const { artifacts } = await buildTriton(other, job(scale, 'sm_80', { wanted }));
-            return wanted.map((s) => sha256(artifacts.get(s)!));
-          }),
-        ).toEqual(first);
-      });
-    });
+  test.each(['sm_80', 'sm_90a', 'gfx942'])(
+    '%s: outputs are the same in every folder, environment and run',
+    async (name) => {
+      const wanted = tritonStages(findGpuTarget(name)!).slice(1);
+      const hashes = async (by: ForkServer): Promise<string[]> => {
+        const { artifacts } = await buildTriton(by, job(matmul, name, { wanted }));
+        for (const bytes of artifacts.values()) expect(Buffer.from(bytes).includes(tmpdir())).toBe(false);
+        return wanted.map((s) => sha256(artifacts.get(s)!));
+      };
+      const first = await hashes(worker());
+      await inFolder((TMPDIR) =>
+        withEnvironment({ TMPDIR, TRITON_DISABLE_LINE_INFO: '1', TRITON_OVERRIDE_ARCH: 'sm75' }, async () => {
+          expect(await hashes(worker())).toEqual(first);
+          expect(await withTritonWorker({}, hashes)).toEqual(first);
+        }),
+      );
+    },
+  );
+
+  test.each([
+    ['sm_80', 'ptx', /mma\.sync/g, /cp\.async/],
+    ['sm_90a', 'ptx', /wgmma\.mma_async/g, /cp\.async/],
+    ['sm_100a', 'ptx', /tcgen05\.mma/g, /cp\.async/],
+    ['gfx90a', 'amdgcn', /v_mfma/g, /ds_read|ds_write/],
+    ['gfx942', 'amdgcn', /v_mfma/g, /ds_read|ds_write/],
+    ['gfx950', 'amdgcn', /v_mfma/g, /buffer_load.*lds|global_load_lds|ds_read/],
+    ['gfx1100', 'amdgcn', /v_wmma/g, /ds_load|ds_store/],
+    ['gfx1201', 'amdgcn', /v_wmma/g, /ds_load|ds_store/],
+  ] as const)('%s: a dot uses matrix instructions, and loads go ahead of it', async (name, stage, matrix, ahead) => {
+    const options = resolveOptions({ numWarps: 8 }, findGpuTarget(name)!);
+    const { artifacts } = await buildTriton(worker(), job(matmul, name, { wanted: [stage], options }));
+    const assembly = Buffer.from(artifacts.get(stage)!).toString('utf8');
+    expect(assembly.match(matrix)?.length).toBeGreaterThan(1);
+    expect(assembly).toMatch(ahead);
   });
 
   test('goes on from every stage to the same image', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CompileError } from '../../src/diagnostics/diagnostic.js';
 import { optionFlags, parseOption, resolveOptions } from '../../src/drivers/triton/options.js';
+import { CompilerParams } from '../../src/frontend/triton.js';
 import { findGpuTarget } from '../../src/lowering/gpu-target.js';
 
 const target = (name: string) => findGpuTarget(name)!;
@@ -69,6 +70,20 @@ describe('options of Triton', () => {
     [{ enableFpFusion: 1 }, 'sm_80', "TW2011 option 'enableFpFusion' for 'sm_80': expected true or false, got 1"],
   ])('%j for %s', (given, name, expected) => {
     expect(refusal(given as never, name)).toBe(expected);
+  });
+
+  test('everything that CompilerParams takes is known', () => {
+    const params = new CompilerParams({
+      numWarps: 8,
+      numStages: 2,
+      numCtas: 1,
+      maxnreg: 128,
+      enableFpFusion: true,
+      wavesPerEu: 2,
+      matrixInstrNonkdim: 16,
+      kpack: 1,
+    });
+    for (const name of ['sm_90a', 'gfx942']) expect(refusal(params.options, name)).toBe('accepted');
   });
 
   test('the command line writes and reads them', () => {
