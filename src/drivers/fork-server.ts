@@ -132,7 +132,14 @@ async function launch(
   const first = await channel.lines.next();
   clearTimeout(timer);
   if (first.done) throw await died(kind, channel);
-  const { version } = JSON.parse(first.value) as { version: string };
+  const version = parseMessage(first.value)?.version;
+  if (typeof version !== 'string') {
+    channel.stop('aborted');
+    await channel.ended;
+    throw new ToolError([
+      toolCodes.workerDied({ tool: kind.name, how: 'is another program', cause: first.value.slice(0, 200) }),
+    ]);
+  }
   if (!kind.accepts(version)) {
     channel.stop('aborted');
     await channel.ended;
@@ -146,12 +153,26 @@ async function launch(
   return server;
 }
 
+function parseMessage(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const message: unknown = JSON.parse(line);
+    return typeof message === 'object' && message !== null ? (message as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Hands replies to those who wait for them, until the server has ended. */
 async function listen(server: Live): Promise<void> {
   for (;;) {
     const { value, done } = await server.channel.lines.next();
     if (done) break;
-    const reply = JSON.parse(value) as JobReply<unknown> & { id: number };
+    const reply = parseMessage(value) as (JobReply<unknown> & { id: number }) | undefined;
+    // Nothing but messages is written there; what is none means that the other side is broken.
+    if (!reply) {
+      server.channel.stop('aborted');
+      continue;
+    }
     server.pending.get(reply.id)?.(reply);
     server.pending.delete(reply.id);
   }

@@ -304,6 +304,17 @@ describe('a worker that is not what it should be', () => {
       );
     }));
 
+  test.each(['echo hello; read request', `${hello('3.9.0')}; echo Traceback; read end`])(
+    'that is another program: %s',
+    (body) =>
+      answering(body, async (python) => {
+        const [d] = await compile(python);
+        expect(`${d!.code} ${d!.message}`).toMatch(
+          /^TW3042 the worker of triton (is another program: hello|was cancelled)$/,
+        );
+      }),
+  );
+
   test('that has no room left', () =>
     answering(
       `${hello('3.9.0')}; echo '{"id": 1, "ok": false, "failure": "disk", "stage": "llir", "error": "OSError: No space left on device", "log": ""}'; read end`,
