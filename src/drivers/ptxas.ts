@@ -1,5 +1,6 @@
 /** From PTX to a cubin, by NVIDIA's assembler. */
 
+import { type FileLoc, fileLoc } from '../diagnostics/location.js';
 import type { NvidiaTarget } from '../lowering/gpu-target.js';
 import { toolFromEnvironment } from './environment.js';
 import type { ToolStage } from './stages.js';
@@ -50,4 +51,14 @@ export function cubinStage(
       output,
     ],
   };
+}
+
+/** Where in the user's file the assembler's first error is: by the last `.loc` before the line of PTX that it names. */
+export function ptxPlace(printed: string, ptx: string): FileLoc | undefined {
+  const line = Number(/, line (\d+); error/.exec(printed)?.[1] ?? 0);
+  const before = ptx.split('\n').slice(0, line).join('\n');
+  const [, number, at, col] = [...before.matchAll(/^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)/gm)].at(-1) ?? [];
+  if (number === undefined) return undefined;
+  const file = new RegExp(`^\\s*\\.file\\s+${number}\\s+"([^"]+)"`, 'm').exec(ptx)?.[1];
+  return file === undefined ? undefined : fileLoc(file, Number(at), Number(col));
 }

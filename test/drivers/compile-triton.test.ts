@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, jest, test } from '@jest/globals';
 import type { Kernel } from '../../src/ir/kernel.js';
 import type { DeviceLaunch } from '../../src/lowering/device-launch.js';
 import type { TritonLowering } from '../../src/lowering/triton/index.js';
+import { inFolder } from '../support/cli.js';
 import { diagnosticsOf } from '../support/thrown.js';
 import { describeTool } from '../support/tools.js';
 
@@ -15,7 +17,8 @@ let lowerToTriton: (kernel: Kernel, options: TritonLowering) => readonly DeviceL
 jest.unstable_mockModule('../../src/lowering/triton/index.js', () => ({
   lowerToTriton: (kernel: Kernel, options: TritonLowering) => lowerToTriton(kernel, options),
 }));
-const { compile, compileForTargets } = await import('../../src/api/compile.js');
+const { compile, compileForTargets, resumeFrom } = await import('../../src/api/compile.js');
+const { dumpStages } = await import('../../src/api/dump.js');
 const { array, blockProgram, cdiv, dim, f8e4m3fn, f32, grid, kernel } = await import('../../src/index.js');
 
 const scale = kernel('scale', { block: 1024 }, ({ block }) => {
@@ -70,6 +73,47 @@ describeTool('triton', 'compile for a GPU', () => {
       'gfx1100 hsaco plan.json',
     ]);
     await expect(compileForTargets(scale, ['sm_80', 'sm_1'], { cache: false })).rejects.toThrow(/TW2002/);
+  });
+
+  test('a dump holds every stage, how to go on from each, and what the tools did', async () => {
+    lowerToTriton = (k) => [launchOf(k, { options: { numWarps: 8 } })];
+    for (const target of ['sm_90', 'gfx942']) {
+      const files = await dumpStages(scale, 'scale', { target });
+      const stages = target === 'sm_90' ? ['ttgir', 'llir', 'ptx', 'cubin'] : ['ttgir', 'llir', 'amdgcn', 'hsaco'];
+      expect(files.map((f) => f.file)).toEqual([
+        '00-scale.kir',
+        '01-scale.lowered.kir',
+        '02-scale.ttir',
+        ...stages.map((s, i) => `0${i + 3}-scale.${s}`),
+        '07-scale.plan.json',
+        'manifest.json',
+      ]);
+      const manifest = JSON.parse(Buffer.from(files.at(-1)!.content).toString('utf8'));
+      expect(manifest.stages.map((s: { stage: string }) => s.stage)).toEqual(stages);
+      // Each stage began with what the one before left.
+      for (const [i, s] of manifest.stages.slice(1).entries()) expect(s.sha256In).toBe(manifest.stages[i].sha256Out);
+      const head = Buffer.from(files[3]!.content).toString('utf8').split('\n')[0]!;
+      expect(head).toMatch(
+        /^\/\/ go on from here: tilewright build 03-scale\.ttgir --start-from=ttgir --target \w+ -Xtriton num_warps=8 /,
+      );
+      // The lines that dumps begin with do not disturb what reads them.
+      for (const [file, stage] of [
+        [files[2]!, 'ttir'],
+        [files[3]!, 'ttgir'],
+        [files[4]!, 'llir'],
+        [files[5]!, stages[2]!],
+      ] as const)
+        await inFolder(async (folder) => {
+          const path = join(folder, file.file);
+          writeFileSync(path, file.content);
+          const again = await resumeFrom(path, stage, [stages[3]!], {
+            target,
+            cache: false,
+            backendOptions: { numWarps: 8 },
+          });
+          expect(again.artifacts.get(stages[3]!)!.length).toBeGreaterThan(1000);
+        });
+    }
   });
 
   const matmul = (k: Kernel, options: DeviceLaunch['options'], source = text('matmul')): DeviceLaunch =>

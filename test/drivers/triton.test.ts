@@ -206,6 +206,21 @@ describeTool('triton', 'the Triton worker', () => {
     expect(d!.loc).toMatchObject({ file: 'bad.kernel.ts', line: 1, col: 5 });
   });
 
+  test("an error of NVIDIA's assembler is at the user's line, too", async () => {
+    const lines = [
+      '.version 8.8\n.target sm_80\n.address_size 64\n.visible .entry f(.param .u64 p)\n{',
+      '.reg .b32 %r<4>;\n\t.loc\t1 7 3\n add.s32 %r1, %r2, %r3;\n\t.loc\t1 8 5',
+      'add.s32 %r1, %r2, %q9;\n.loc 1 9 9\n ret;\n}\n\t.file\t1 "bad.kernel.ts"',
+    ];
+    const input = Buffer.from(lines.join('\n'));
+    const [d] = await diagnosticsOf(() => buildTriton(worker(), job('', 'sm_80', { from: 'ptx', input })));
+    expect(`${d!.code} ${d!.message}`).toMatch(/^TW3001 ptxas ended with exit code 255: .*Arguments mismatch/);
+    expect(d!.loc).toMatchObject({ file: 'bad.kernel.ts', line: 8, col: 5 });
+    expect(d!.notes[0]!.message).toMatch(
+      /^to reproduce it: tilewright build \S+\.ptx --start-from=ptx --target sm_80 /,
+    );
+  });
+
   test('a crash of the compiler costs that job only', async () => {
     const bits = kernelOf(
       '%m = arith.constant dense<true> : tensor<16xi1>',

@@ -14,6 +14,7 @@ import { cacheFolder } from '../environment.js';
 import { sha256 } from '../fingerprint.js';
 import { type JobFailed, signalName } from '../fork-server.js';
 import { placedError } from '../mlir-place.js';
+import { ptxPlace } from '../ptxas.js';
 import { causeOf, shellQuote } from '../run.js';
 import { optionFlags } from './options.js';
 import type { TritonJob } from './stages.js';
@@ -91,12 +92,13 @@ export async function jobError(reply: JobFailed, job: TritonJob, stage: string):
   }
 }
 
-/** The assembler's error with the job that led to it. */
-export async function assemblerError(error: unknown, job: TritonJob): Promise<unknown> {
+/** The assembler's error at the user's line, with the job that led to it. */
+export async function assemblerError(error: unknown, job: TritonJob, ptx: Uint8Array): Promise<unknown> {
   if (!(error instanceof ToolError) || error.failure === undefined) return error;
   const notes = await reproducer(job);
+  const loc = ptxPlace(error.failure.stderr, Buffer.from(ptx).toString('utf8'));
   return new ToolError(
-    error.diagnostics.map((d) => ({ ...d, notes: [...notes, ...d.notes] })),
+    error.diagnostics.map((d) => ({ ...d, ...(loc ? { loc } : {}), notes: [...notes, ...d.notes] })),
     error.failure,
   );
 }

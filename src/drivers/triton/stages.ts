@@ -223,7 +223,7 @@ async function assemble(
         }),
     });
   } catch (error) {
-    throw await assemblerError(error, job);
+    throw await assemblerError(error, job, ptx);
   }
 }
 
