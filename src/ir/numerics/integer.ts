@@ -69,7 +69,15 @@ const ones = (text: string): number => text.replaceAll('0', '').length;
 export const countOnes = (dtype: DType, x: number): number => ones((x < 0 ? x + 2 ** dtype.bits : x).toString(2));
 export const wideCountOnes = (x: bigint): bigint => BigInt(ones(BigInt.asUintN(64, x).toString(2)));
 
+/** Upper 32 bits of the product of two unsigned 32-bit integers. */
+export function mulHiU32(a: number, b: number): number {
+  const [a1, a0, b1, b0] = [a >>> 16, a & 0xffff, b >>> 16, b & 0xffff];
+  const middle = a1 * b0 + ((a0 * b0) >>> 16);
+  const cross = a0 * b1 + (middle % 0x10000);
+  return a1 * b1 + Math.floor(middle / 0x10000) + Math.floor(cross / 0x10000);
+}
+
 /** Upper half of the product of twice the width. */
 export const mulHi = (dtype: DType, a: number, b: number): number =>
-  Number((BigInt(a) * BigInt(b)) >> BigInt(dtype.bits));
+  dtype.bits === 32 && !dtype.signed ? mulHiU32(a, b) : Number((BigInt(a) * BigInt(b)) >> BigInt(dtype.bits));
 export const wideMulHi = (a: bigint, b: bigint): bigint => (a * b) >> 64n;

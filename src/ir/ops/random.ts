@@ -2,6 +2,7 @@
 
 import { attr } from '../attributes.js';
 import { defineOp, one, types } from '../define-op.js';
+import { mulHiU32 } from '../numerics/integer.js';
 import { allocate } from '../numerics/registers.js';
 import { elementCount, printType, sameType } from '../types.js';
 import { raggedElementwise } from './ragged-rules.js';
@@ -11,21 +12,13 @@ export const philoxMultipliers = [0xd2511f53, 0xcd9e8d57] as const;
 export const philoxKeySteps = [0x9e3779b9, 0xbb67ae85] as const;
 export const philoxRounds = 10;
 
-/** Upper 32 bits of the product of two unsigned 32-bit integers. */
-function mulHigh(a: number, b: number): number {
-  const [a1, a0, b1, b0] = [a >>> 16, a & 0xffff, b >>> 16, b & 0xffff];
-  const middle = a1 * b0 + ((a0 * b0) >>> 16);
-  const cross = a0 * b1 + (middle % 0x10000);
-  return a1 * b1 + Math.floor(middle / 0x10000) + Math.floor(cross / 0x10000);
-}
-
 /** Philox-4x32-10: four words from a counter of four and a key of two. */
 export function philox(counter: readonly number[], key: readonly number[]): [number, number, number, number] {
   let [c0, c1, c2, c3] = counter as [number, number, number, number];
   let [k0, k1] = key as [number, number];
   for (let round = 0; round < philoxRounds; round++) {
     const [m0, m1] = philoxMultipliers;
-    const [high0, low0, high1, low1] = [mulHigh(m0, c0), Math.imul(m0, c0), mulHigh(m1, c2), Math.imul(m1, c2)];
+    const [high0, low0, high1, low1] = [mulHiU32(m0, c0), Math.imul(m0, c0), mulHiU32(m1, c2), Math.imul(m1, c2)];
     [c0, c1, c2, c3] = [(high1 ^ c1 ^ k0) >>> 0, low1 >>> 0, (high0 ^ c3 ^ k1) >>> 0, low0 >>> 0];
     [k0, k1] = [(k0 + philoxKeySteps[0]) >>> 0, (k1 + philoxKeySteps[1]) >>> 0];
   }

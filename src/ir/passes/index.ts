@@ -5,11 +5,21 @@ import { canonicalize } from './canonicalize.js';
 import { cse } from './cse.js';
 import { dce } from './dce.js';
 import { elideMasks } from './elide-masks.js';
+import { expand } from './expand.js';
 import { fuseAccumulate } from './fuse-accumulate.js';
 import { legalizeRagged } from './legalize-ragged.js';
 import { licm } from './licm.js';
 
-export const passes: readonly Pass[] = [canonicalize, cse, dce, licm, elideMasks, fuseAccumulate, legalizeRagged];
+export const passes: readonly Pass[] = [
+  canonicalize,
+  cse,
+  dce,
+  licm,
+  elideMasks,
+  fuseAccumulate,
+  legalizeRagged,
+  expand,
+];
 
 /**
  * From `kir` to `lowered.kir`: simplified, masks where they are needed and nowhere else. Loop-invariant extents leave
