@@ -1,6 +1,6 @@
 /** tilewright: GPU kernels in TypeScript. This is the whole public API of the front end and of what runs kernels. */
 
-export { type Compiled, type CompileOptions, compile, compileForTargets } from './api/compile.js';
+export { type Compiled, type CompileOptions, compile, compileForTargets, supportedBackends } from './api/compile.js';
 export { makeNdArray, type NdArray } from './api/nd-array.js';
 export { interpret, type RunOptions, run } from './api/run.js';
 export { CompileError, type Diagnostic, InternalError, ToolError } from './diagnostics/diagnostic.js';

@@ -21,11 +21,14 @@ import { type PassHooks, runPasses } from '../ir/pass.js';
 import { loweringPipeline } from '../ir/passes/index.js';
 import { printKernel } from '../ir/printer.js';
 import { illegalInLowered } from '../ir/stage.js';
+import { type Backend, type BackendRequest, selectableBackends } from '../lowering/backend.js';
 import { lowerToCpu } from '../lowering/cpu/index.js';
 import { formatLaunchPlan, type LaunchPlan, makeLaunchPlan } from '../lowering/launch-plan.js';
 import { renderMlir } from '../lowering/render.js';
 import { symbolsFor } from '../lowering/symbol.js';
 import { asCpuTarget, type CpuTarget, parseTarget, type Target } from '../lowering/target.js';
+import { accepted, backendFor } from './backend.js';
+import { compileMosaic, lowerForMosaic, mosaicStageNames } from './compile-mosaic.js';
 import {
   type BuiltLaunch,
   compileTriton,
@@ -56,7 +59,7 @@ export type StageName = (typeof cpuStageNames)[number];
 /** Stages that are ours and need no tool. */
 const ownStages: readonly string[] = ['kir', 'lowered.kir', 'mlir', 'plan.json'];
 
-export interface CompileOptions {
+export interface CompileOptions extends BackendRequest {
   /** `cpu` (the default), `cpu:native`, or a GPU: `sm_90a`, `gfx942`. */
   readonly target?: string;
   /** What to make; by default `so`, `cubin` or `hsaco`, and `plan.json`. */
@@ -119,9 +122,14 @@ export function lower(kernel: AnyKernel | KernelSource, targetName: string, hook
 export function checkKernel(
   kernel: AnyKernel | KernelSource,
   targetName: string,
-  options: Pick<CompileOptions, 'hooks' | 'backendOptions'>,
+  options: Pick<CompileOptions, 'hooks' | 'backendOptions' | 'backend' | 'useMosaicGpu'>,
 ): { readonly warnings: readonly Diagnostic[]; readonly bill: readonly string[] } {
   const target = asTarget(targetName);
+  const { backend, warnings: deprecations } = backendFor(kernel, target, options);
+  if (target.kind === 'gpu' && backend === 'mosaic_gpu') {
+    const { source, bill } = lowerForMosaic(kernel, target, options);
+    return { warnings: [...source.warnings, ...deprecations], bill };
+  }
   if (target.kind === 'gpu') {
     const { source, launches, options: chosen, warnings } = lowerForTriton(kernel, target, options);
     const bill = launches.map((l, i) => {
@@ -133,6 +141,20 @@ export function checkKernel(
   const { source, plan } = lower(kernel, targetName, options.hooks);
   const bill = plan.launches.map((l) => `${l.symbol}: ${(l.scratchBytes / 1024).toFixed(1)} KiB of scratch per thread`);
   return { warnings: source.warnings, bill };
+}
+
+/**
+ * The back ends that compile a kernel for a target, without running any tool: what a kernel's `compilerParams` allow and
+ * what each back end takes. The first is the one that is used where nobody says.
+ */
+export function supportedBackends(kernel: AnyKernel | KernelSource, targetName: string): readonly Backend[] {
+  const target = asTarget(targetName);
+  const own = selectableBackends.filter((backend) =>
+    accepted(() => checkKernel(kernel, targetName, { backend, useMosaicGpu: false })),
+  );
+  if (own.length < 2) return own;
+  const { backend: first } = backendFor(kernel, target, {});
+  return [...own].sort((a, b) => Number(b === first) - Number(a === first));
 }
 
 /**
@@ -151,9 +173,13 @@ export function lowerKernel(lowered: ir.Kernel, target: CpuTarget): { plan: Laun
 /** Reads a target's name. @throws CompileError TW2002. */
 export const asTarget = (name: string): Target => parseTarget(name, hostProcessor().features);
 
-/** The stages of a target in order; each is the extension of what it makes. */
-export const stageNames = (target: Target): readonly string[] =>
-  target.kind === 'cpu' ? cpuStageNames : tritonStageNames(target);
+/** The stages of a target in order; each is the extension of what it makes. Without a back end, those of all. */
+export function stageNames(target: Target, backend?: Backend): readonly string[] {
+  if (target.kind === 'cpu') return cpuStageNames;
+  if (backend !== undefined) return backend === 'mosaic_gpu' ? mosaicStageNames : tritonStageNames(target);
+  const own = tritonStageNames(target);
+  return target.vendor === 'nvidia' ? [...own, ...mosaicStageNames.filter((s) => !own.includes(s))] : own;
+}
 
 /** What is made where nobody says: what is loaded, and how it is called. */
 export const defaultEmit = (target: Target): readonly string[] => [
@@ -161,8 +187,15 @@ export const defaultEmit = (target: Target): readonly string[] => [
   'plan.json',
 ];
 
-function checkStages(emit: readonly string[], target: Target): void {
-  const known = stageNames(target);
+/** The stages that a kernel goes through for a target. */
+export const stagesOf = (
+  kernel: AnyKernel | KernelSource,
+  target: Target,
+  options: BackendRequest,
+): readonly string[] => stageNames(target, target.kind === 'cpu' ? 'cpu' : backendFor(kernel, target, options).backend);
+
+function checkStages(emit: readonly string[], target: Target, backend?: Backend): void {
+  const known = stageNames(target, backend);
   const unknown = emit.find((s) => !known.includes(s));
   if (unknown === undefined) return;
   const help = didYouMean(unknown, known) ?? `stages of this target: ${known.join(', ')}`;
@@ -227,8 +260,16 @@ export async function compile(kernel: AnyKernel | KernelSource, options: Compile
   const known = asTarget(targetName);
   const emit = options.emit ?? defaultEmit(known);
   checkStages(emit, known);
-  if (known.kind === 'gpu') return compileTriton(kernel, known, { ...options, emit });
   const folder = sourceFolder(kernel);
+  const { backend, warnings } = await withDisplayLocations(folder, () => backendFor(kernel, known, options));
+  if (known.kind === 'gpu') {
+    checkStages(emit, known, backend);
+    // Its libraries are imported while the kernel is lowered; not before the back end has been chosen.
+    if (backend === 'triton') options.worker?.start();
+    const build = backend === 'mosaic_gpu' ? compileMosaic : compileTriton;
+    const compiled = await build(kernel, known, { ...options, emit });
+    return { ...compiled, warnings: [...warnings, ...compiled.warnings] };
+  }
   return withDisplayLocations(folder, async () => {
     const { source, target, lowered, plan, mlir } = lower(kernel, targetName, options.hooks);
     const wanted = emit.filter((s) => !ownStages.includes(s));
@@ -260,7 +301,12 @@ function sourceFolder(kernel: AnyKernel | KernelSource): string {
 
 /** Stages of any target. */
 const allStages: readonly string[] = [
-  ...new Set([...cpuStageNames, ...tritonStages({ vendor: 'nvidia' }), ...tritonStages({ vendor: 'amd' })]),
+  ...new Set([
+    ...cpuStageNames,
+    ...tritonStages({ vendor: 'nvidia' }),
+    ...tritonStages({ vendor: 'amd' }),
+    ...mosaicStageNames,
+  ]),
 ];
 
 /**
@@ -334,6 +380,11 @@ export async function toolCommands(
   options: CompileOptions,
 ): Promise<string[][]> {
   const target = asTarget(options.target ?? 'cpu');
+  const { backend } = await withDisplayLocations(kernel.folder, () => backendFor(kernel, target, options));
+  if (target.kind === 'gpu' && backend === 'mosaic_gpu') {
+    lowerForMosaic(kernel, target, options);
+    return [];
+  }
   if (target.kind === 'gpu') return tritonToolCommands(kernel, target, emit, options);
   lower(kernel, target.name);
   return cpuCommands('mlir', target, name, emit, options);

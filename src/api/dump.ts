@@ -1,7 +1,7 @@
 /** `--dump-dir`: every stage of a compilation as a file, with the command that goes on from it. */
 
 import { optionFlags } from '../drivers/triton/options.js';
-import { asTarget, type CompileOptions, compile, stageNames } from './compile.js';
+import { asTarget, type CompileOptions, compile, stagesOf } from './compile.js';
 import type { AnyKernel, KernelSource } from './source.js';
 
 export interface DumpFile {
@@ -16,6 +16,8 @@ const comments: Readonly<Record<string, string>> = {
   mlir: '//',
   'llvm.mlir': '//',
   ll: ';',
+  'mgpu.mlir': '//',
+  'nvvm.mlir': '//',
   ttir: '//',
   ttgir: '//',
   llir: ';',
@@ -37,7 +39,7 @@ export async function dumpStages(
   kernel: AnyKernel | KernelSource,
   name: string,
   options: CompileOptions,
-  stages: readonly string[] = stageNames(asTarget(options.target ?? 'cpu')),
+  stages: readonly string[] = stagesOf(kernel, asTarget(options.target ?? 'cpu'), options),
 ): Promise<DumpFile[]> {
   const compiled = await compile(kernel, { ...options, emit: stages, cache: false });
   const target = asTarget(compiled.target);

@@ -16,6 +16,7 @@ import { kernelsOf, type NamedKernel } from './sources.js';
 import { UsageError } from './usage-error.js';
 
 const toolFlags = [
+  'backend',
   'xMlirOpt',
   'xCc',
   'xPtxas',
@@ -35,6 +36,7 @@ export function compileOptions(
   { signal, reporter }: Session,
 ): CompileOptions {
   return {
+    ...(flags.backend === undefined ? {} : { backend: flags.backend }),
     signal,
     lineInfo: !flags.noLineInfo,
     cache: flags.noCache ? false : (flags.cacheDir ?? undefined)!,
@@ -95,7 +97,7 @@ export const command = defineCommand({
     const { flags, operands: files } = args;
     const api = await import('../api/compile.js');
     const targets = (flags.targets.length > 0 ? flags.targets : ['cpu']).map(api.asTarget);
-    const stages: StageExtension[] = [...new Set(targets.flatMap(api.stageNames))].map((stage) => ({
+    const stages: StageExtension[] = [...new Set(targets.flatMap((t) => api.stageNames(t)))].map((stage) => ({
       stage,
       extension: extensionOf(stage),
     }));
@@ -164,7 +166,7 @@ export const command = defineCommand({
   },
 });
 
-/** Runs `work` with a worker of Triton that all targets share; it starts while the first kernel is still traced. */
+/** Runs `work` with a worker of Triton that all targets share; it starts once a kernel is known to need it. */
 async function withWorkerFor<T>(
   targets: readonly Target[],
   idle: boolean,
@@ -175,7 +177,6 @@ async function withWorkerFor<T>(
   if (idle || !targets.some((t) => t.kind === 'gpu')) return work(options);
   const { withTritonWorker } = await import('../drivers/triton/worker.js');
   return withTritonWorker({ python: options.pythons?.triton, jobs }, (worker) => {
-    worker.start();
     return work({ ...options, worker });
   });
 }
@@ -225,8 +226,8 @@ function madeOf(
 
 /** `--save-temps`: every stage that tools read or wrote. */
 async function temps({ name, kernel }: NamedKernel, target: Target, options: CompileOptions): Promise<Made[]> {
-  const { compile, stageNames } = await import('../api/compile.js');
-  const emit = stageNames(target).filter((s) => !['kir', 'lowered.kir', 'so', 'plan.json'].includes(s));
+  const { compile, stagesOf } = await import('../api/compile.js');
+  const emit = stagesOf(kernel, target, options).filter((s) => !['kir', 'lowered.kir', 'so', 'plan.json'].includes(s));
   const compiled = await compile(kernel, { ...options, target: target.name, emit, cache: false });
   return madeOf(name, target, compiled, 'kept');
 }

@@ -4,12 +4,13 @@ import { kernelsOf } from './sources.js';
 
 export const command = defineCommand({
   summary: 'check kernels without running any tool',
-  notes: 'Types, verifier, valid extents, and what the target supports. Prints one line per kernel and target.',
+  notes:
+    'Types, verifier, valid extents, and what the target supports. Prints one line per kernel and target, for GPUs with the back ends that compile it.',
   operands: { synopsis: 'FILE…', min: 1, max: Number.POSITIVE_INFINITY },
-  flags: ['kernels', 'defines', 'targets', 'xTriton', ...passFlags],
+  flags: ['kernels', 'defines', 'targets', 'backend', 'xTriton', ...passFlags],
   async run(args, session) {
     const { flags, operands } = args;
-    const { checkKernel } = await import('../api/compile.js');
+    const { checkKernel, supportedBackends } = await import('../api/compile.js');
     const { withDisplayLocations } = await import('../api/source.js');
     const hooks = await passHooks(args, session);
     const { parseOption } = await import('../drivers/triton/options.js');
@@ -19,10 +20,16 @@ export const command = defineCommand({
       for (const { name, kernel } of await kernelsOf(file, flags.kernels, flags.defines))
         for (const target of targets) {
           const { warnings, bill } = await withDisplayLocations(kernel.folder, () =>
-            checkKernel(kernel, target, { hooks, backendOptions }),
+            checkKernel(kernel, target, {
+              hooks,
+              backendOptions,
+              ...(flags.backend === undefined ? {} : { backend: flags.backend }),
+            }),
           );
           session.reporter.report(warnings);
-          await session.print(`${name}: ok for ${target} (${bill.join('; ')})\n`);
+          const backends = target.startsWith('cpu') ? [] : supportedBackends(kernel, target);
+          const by = backends.length > 0 ? ` by ${backends.join(' or ')}` : '';
+          await session.print(`${name}: ok for ${target}${by}${bill.length > 0 ? ` (${bill.join('; ')})` : ''}\n`);
         }
     return 0;
   },

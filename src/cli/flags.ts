@@ -113,11 +113,17 @@ export const flags = {
     'TARGET[,TARGET]…',
     'what to compile for: cpu (the default), cpu:native, sm_80 … sm_121, gfx942 …',
   ),
+  backend: last(
+    '--backend',
+    'BACKEND',
+    'what compiles: cpu, triton or mosaic_gpu, instead of what the kernel and the target say',
+    oneOf('cpu', 'triton', 'mosaic_gpu'),
+  ),
   runTarget: last('--target', 'TARGET', 'where to run: cpu (the default) or interpret', text),
   emit: list(
     '--emit',
     'STAGE[,STAGE]…',
-    'stages to write: kir, lowered.kir, plan.json; cpu: mlir, llvm.mlir, ll, s, obj, so; GPUs: ttir, ttgir, llir, and ptx, cubin or amdgcn, hsaco',
+    'stages to write: kir, lowered.kir, plan.json; cpu: mlir, llvm.mlir, ll, s, obj, so; GPUs: ttir, ttgir, llir, and ptx, cubin or amdgcn, hsaco; Mosaic GPU: mgpu.mlir, nvvm.mlir, ptx, cubin',
   ),
   output: last('-o', 'FILE|DIR/|-', 'where to write; the extension of FILE names the stage', text),
 

@@ -18,6 +18,9 @@ export function toolFromEnvironment(tool: string): string | undefined {
 /** Folders that commands are looked up in. */
 export const searchPath = (): string[] => (read('PATH') ?? '').split(':').filter((p) => p !== '');
 
+/** Whether kernels that leave it open are compiled by Mosaic GPU. */
+export const useMosaicGpu = (): boolean => ['1', 'true'].includes(read('TILEWRIGHT_USE_MOSAIC_GPU') ?? '');
+
 /** Tool sets whose absence fails tests instead of skipping them. */
 export const requiredTools = (): string[] =>
   (read('TILEWRIGHT_REQUIRE_TOOLS') ?? '').split(',').filter((t) => t !== '');

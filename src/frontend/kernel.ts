@@ -38,13 +38,16 @@ export class Kernel<P extends ParamSpecs, I, O> {
     readonly loc: Loc,
     /** Whether `run` interprets it unless told a target: `pallasCall({ interpret: true })`. */
     readonly interpreted = false,
+    /** Whether `pallasCall` made it. */
+    readonly ported = false,
   ) {}
 
   /** The same kernel with other parameter values. */
   with(values: Partial<Params<P>>): Kernel<P, I, O> {
     checkRecord("'with' takes a record of parameters", values);
     checkParams(this.name, this.params, values);
-    return new Kernel(this.name, this.params, this.setup, { ...this.given, ...values }, this.loc, this.interpreted);
+    const given = { ...this.given, ...values };
+    return new Kernel(this.name, this.params, this.setup, given, this.loc, this.interpreted, this.ported);
   }
 
   /** `with`, from the text of `-D NAME=VALUE` options. */

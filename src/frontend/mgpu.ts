@@ -1,6 +1,22 @@
-/** Options of the Mosaic GPU back end: `import * as plgpu from 'tilewright/mgpu'`. */
+/** The Mosaic GPU back end's options and explicit programs: `import * as plgpu from 'tilewright/mgpu'`. */
 
 import { type CompilerParams as Base, givenOptions, type OptionKinds } from './compiler-params.js';
+
+export { checkCollective, DeviceMesh, deviceMesh, Mesh, type MeshSpec, mesh } from './mesh.js';
+export {
+  gmem,
+  type MemorySpace,
+  type ScratchOptions,
+  type ScratchSpec,
+  smem,
+  swizzle,
+  type Transform,
+  tiling,
+  tmem,
+  transformRef,
+  transpose,
+} from './scratch.js';
+export { type WarpgroupProgramSpec, warpgroupProgram } from './warpgroup.js';
 
 export interface MosaicGpuOptions {
   /** Lets math functions use the hardware's approximations. */

@@ -113,7 +113,7 @@ export function pallasCall(
     });
   const name = given ?? (options.kernel.name || 'pallas_kernel');
   return (...inputs) =>
-    new Kernel(name, {}, () => programOf(options, inputs, loc), {}, loc, interpret ?? false) as never;
+    new Kernel(name, {}, () => programOf(options, inputs, loc), {}, loc, interpret ?? false, true) as never;
 }
 
 /** The program of one call. Its places are those of the user's shapes and specs, else of the call, `loc`. */

@@ -70,7 +70,7 @@ export class WholeArray<D extends DType, E extends readonly Extent[]> extends Ar
 }
 
 /** `loc` is where the declaration stands, for messages and for the IR. */
-function checkExtent(x: unknown, what: string, least: number, loc: Loc): void {
+export function checkExtent(x: unknown, what: string, least: number, loc: Loc): void {
   if (x instanceof Tile && asSymbol(x as Index)) return;
   if (Number.isInteger(x) && (x as number) >= least && (x as number) <= maxExtent) return;
   checkNotCaptured(x, { loc });

@@ -12,6 +12,7 @@ const areaFiles = readdirSync(folder).filter((f) => f !== 'index.ts');
 /** First digits of the codes that an area may define. */
 const ranges: Readonly<Record<string, RegExp>> = {
   'arguments.ts': /^TW41/,
+  'backend.ts': /^TW20[34]/,
   'cli.ts': /^TW(40|90)/,
   'files.ts': /^TW4/,
   'frontend.ts': /^TW1/,

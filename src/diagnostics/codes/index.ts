@@ -1,6 +1,7 @@
 /** The codes of every area. A new `codes/<area>.ts` is added here; a test holds that none is missing. */
 
 import { argumentCodes } from './arguments.js';
+import { backendCodes } from './backend.js';
 import { cliCodes } from './cli.js';
 import { fileCodes } from './files.js';
 import { frontendCodes } from './frontend.js';
@@ -13,6 +14,7 @@ export const areas = [
   irCodes,
   frontendCodes,
   loweringCodes,
+  backendCodes,
   toolCodes,
   argumentCodes,
   fileCodes,
