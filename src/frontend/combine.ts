@@ -1,11 +1,14 @@
 /** Reductions and scans of one tile or several, by an operator that the kernel gives as a function on scalars. */
 
+import { frontendCodes } from '../diagnostics/codes/frontend.js';
+import { definitionOf } from '../ir/ops/index.js';
 import { tileType } from '../ir/types.js';
 import { type Carry, match, rebuild, tilesOf, useAll } from './control.js';
-import { checkCallback, checkOptions } from './handle.js';
+import { mistake } from './errors.js';
+import { checkCallback, checkOptions, isRecord, refuse } from './handle.js';
 import type { Axis, Pred, Rank } from './rank.js';
 import { userLoc } from './site.js';
-import { checkAxis, type Scalar, type Tile, traced } from './tile.js';
+import { checkAxis, type Scalar, Tile, traced } from './tile.js';
 import { needTrace, type TracedValue } from './trace.js';
 
 /** One element of each of several tiles. */
@@ -40,6 +43,7 @@ function emitCombine(
   const trace = needTrace(`'${what}'`);
   const loc = userLoc();
   checkCallback(`'${what}' takes a function that combines two: (a, b) => …`, combine);
+  if (!(tiles instanceof Tile) && !isRecord(tiles)) refuse(`'${what}' takes a tile or a record of tiles`, tiles);
   const inputs = tilesOf(tiles);
   for (const { tile } of inputs) checkAxis(axis, tile.type.shape.length, tile.label);
   const scalars = inputs.map((x) => ({ type: tileType(x.tile.dtype), hint: x.name }));
@@ -50,6 +54,13 @@ function emitCombine(
     const next = match(elements, result, `the function of '${what}'`);
     trace.emit('yield', { values: useAll(next) }, {}, { loc });
   });
+  const foreign = region.ops.find((op) => !definitionOf(op).elementwise && !definitionOf(op).terminator);
+  if (foreign) {
+    const message = `the function of '${what}' does elementwise arithmetic only, not '${foreign.name}'`;
+    mistake((c) => frontendCodes.badOperand({ message }, c), {
+      help: `compute it before, and give the tile to '${what}' as one more operand`,
+    });
+  }
   const operands = { inputs: useAll(inputs.map(({ tile }) => tile)) };
   const attrs = reverse === undefined ? { axis } : { axis, reverse };
   return trace.emit(name, operands, attrs, { regions: [region], loc });
