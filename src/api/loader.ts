@@ -19,6 +19,8 @@ export interface KernelFile {
   readonly kernels: ReadonlyMap<string, AnyKernel>;
   /** The user's files that took part, absolute and sorted: the file itself and everything it imports. */
   readonly files: readonly string[];
+  /** Whether nothing but those files can have decided what the kernels are: they neither read the system nor ask the time. */
+  readonly closed: boolean;
 }
 
 /** Public entry points, as the running installation has them: a kernel file shares our state, not a second copy of it. */
@@ -62,16 +64,16 @@ const ourselves: Plugin = {
 export async function loadKernels(file: string): Promise<KernelFile> {
   const path = resolve(file);
   await readInput(file);
-  const { code, files } = await bundle(path);
+  const { code, files, closed } = await bundle(path);
   const module = await evaluate(code, path);
   const kernels = new Map<string, AnyKernel>();
   for (const [name, value] of Object.entries(module)) if (value instanceof Kernel) kernels.set(name, value);
   if (kernels.size === 0)
     throw new CompileError([frontendCodes.noKernels({ file }, { help: 'export what kernel(…) gives' })]);
-  return { kernels, files };
+  return { kernels, files, closed };
 }
 
-async function bundle(path: string): Promise<{ code: string; files: string[] }> {
+async function bundle(path: string): Promise<{ code: string; files: string[]; closed: boolean }> {
   const { build } = await import('esbuild');
   const folder = dirname(path);
   let result: BuildResult<{ write: false; metafile: true }>;
@@ -101,7 +103,10 @@ async function bundle(path: string): Promise<{ code: string; files: string[] }> 
     throw new CompileError(await Promise.all(undefinedImports.map((w) => bundlingError(w, folder))));
   const inputs = Object.keys(result.metafile.inputs).filter((f) => !f.startsWith(`${ours}:`));
   const files = inputs.map((f) => resolve(folder, f)).sort();
-  return { code: withAbsoluteSources(result.outputFiles[0]!.text, folder), files };
+  const code = result.outputFiles[0]!.text;
+  const outside = Object.values(result.metafile.outputs).flatMap(({ imports }) => imports.filter((i) => i.external));
+  const closed = outside.every(({ path }) => path.startsWith('file:')) && !openness.test(code);
+  return { code: withAbsoluteSources(code, folder), files, closed };
 }
 
 const unresolved = /^Could not resolve "(.+)"$/;
@@ -131,6 +136,9 @@ async function bundlingError({ text, location, notes }: Message, folder: string)
   }
   return frontendCodes.doesNotParse({ message: text }, { loc, notes: notes.map((n) => ({ message: n.text })) });
 }
+
+/** Ways to learn what is not in the files. */
+const openness = /\b(?:process|globalThis|Date|performance|fetch|import\.meta)\b|Math\.random|\bimport\(/;
 
 const mapComment = /\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/;
 

@@ -4,15 +4,17 @@ import type { Compiled, CompileOptions } from '../api/compile.js';
 import { cliCodes } from '../diagnostics/codes/cli.js';
 import { didYouMean } from '../diagnostics/nearest.js';
 import { writeOutputs } from '../drivers/files.js';
+import type { ToolPaths } from '../drivers/tool.js';
 import { parseOption } from '../drivers/triton/options.js';
 import { describeResources } from '../lowering/resource-bill.js';
 import type { Target } from '../lowering/target.js';
 import type { Arguments } from './arguments.js';
 import { defineCommand, type Session } from './command.js';
-import { type ArtifactName, outputPaths, parseDestination, type StageExtension, stageOfPath } from './outputs.js';
-import { passFlags, passHooks } from './pass-printing.js';
+import { type FlagName, passFlags } from './flags.js';
+import { type Destination, outputPaths, parseDestination, type StageExtension, stageOfPath } from './outputs.js';
+import { type Made, type Remembered, rememberedBuild } from './remembered.js';
 import { quoteCommand } from './shell-quote.js';
-import { kernelsOf, type NamedKernel } from './sources.js';
+import type { NamedKernel } from './sources.js';
 import { UsageError } from './usage-error.js';
 
 const toolFlags = [
@@ -30,6 +32,35 @@ const toolFlags = [
   'noLineInfo',
 ] as const;
 
+/** Flags that decide what is made. */
+const memorable = [
+  'kernels',
+  'defines',
+  'targets',
+  'emit',
+  'startFrom',
+  'backend',
+  'xMlirOpt',
+  'xCc',
+  'xPtxas',
+  'xTriton',
+  'mlirOpt',
+  'cc',
+  'ptxas',
+  'pythons',
+  'cacheDir',
+  'noLineInfo',
+] as const satisfies readonly FlagName[];
+
+/** Flags that want more than artifacts: what was found before does not do. */
+const shown = ['saveTemps', 'dumpDir', 'dryRun', 'noCache', ...passFlags] as const satisfies readonly FlagName[];
+
+const toolPaths = ({ mlirOpt, cc, ptxas }: Arguments<'mlirOpt' | 'cc' | 'ptxas'>['flags']): ToolPaths => ({
+  ...(mlirOpt === undefined ? {} : { 'mlir-opt': mlirOpt }),
+  ...(cc === undefined ? {} : { cc }),
+  ...(ptxas === undefined ? {} : { ptxas }),
+});
+
 /** What the tool and cache flags say. */
 export function compileOptions(
   { flags }: Arguments<(typeof toolFlags)[number]>,
@@ -43,11 +74,7 @@ export function compileOptions(
     toolFlags: { 'mlir-opt': flags.xMlirOpt, cc: flags.xCc, ptxas: flags.xPtxas },
     backendOptions: Object.fromEntries(flags.xTriton.map(parseOption)),
     pythons: Object.fromEntries(flags.pythons),
-    tools: {
-      ...(flags.mlirOpt === undefined ? {} : { 'mlir-opt': flags.mlirOpt }),
-      ...(flags.cc === undefined ? {} : { cc: flags.cc }),
-      ...(flags.ptxas === undefined ? {} : { ptxas: flags.ptxas }),
-    },
+    tools: toolPaths(flags),
     onWarning: (warning) => reporter.report([warning]),
   };
 }
@@ -56,11 +83,6 @@ export const buildFlags = toolFlags;
 
 /** The extension that files of a stage have. */
 const extensionOf = (stage: string): string => (stage === 'obj' ? 'o' : stage);
-
-interface Made extends ArtifactName {
-  readonly bytes: Uint8Array;
-  readonly note: string;
-}
 
 function isFolder(path: string): boolean {
   try {
@@ -95,13 +117,21 @@ export const command = defineCommand({
   ],
   async run(args, session) {
     const { flags, operands: files } = args;
+    const destination = parseDestination(flags.output, isFolder);
+    const memory = await memoryOf(args, destination);
+    const known = await memory?.recall();
+    if (known) {
+      await writeMade(known, destination, session);
+      return 0;
+    }
+    const { kernelsOf } = await import('./sources.js');
+    const { passHooks } = await import('./pass-printing.js');
     const api = await import('../api/compile.js');
     const targets = (flags.targets.length > 0 ? flags.targets : ['cpu']).map(api.asTarget);
     const stages: StageExtension[] = [...new Set(targets.flatMap((t) => api.stageNames(t)))].map((stage) => ({
       stage,
       extension: extensionOf(stage),
     }));
-    const destination = parseDestination(flags.output, isFolder);
     const named = destination.kind === 'file' ? stageOfPath(destination.path, stages) : undefined;
     const asked = flags.emit.length > 0 ? flags.emit : named !== undefined ? [named] : undefined;
     // Of several targets each makes those stages that it has; one that none has is refused by the first.
@@ -109,6 +139,13 @@ export const command = defineCommand({
       asked?.filter((s) => api.stageNames(target).includes(s) || !stages.some(({ stage }) => stage === s)) ??
       api.defaultEmit(target);
     const options: CompileOptions = { ...compileOptions(args, session), hooks: await passHooks(args, session) };
+
+    const sources = new Set<string>();
+    let closed = true;
+    const read = (files: readonly string[], alone: boolean): void => {
+      for (const f of files) sources.add(f);
+      closed &&= alone;
+    };
 
     /** Everything for one kernel and target; gives what is to be written as outputs. */
     const buildOne = async (kernel: NamedKernel, target: Target, options: CompileOptions): Promise<Made[]> => {
@@ -133,6 +170,7 @@ export const command = defineCommand({
       for (const file of files) {
         const entered = flags.startFrom ?? (file.endsWith('.ts') ? undefined : api.stageOfFile(file));
         if (entered !== undefined && entered !== 'kir') {
+          read([resolve(file)], true);
           for (const target of targets) {
             await checkStart(file, entered, target, flags.startFrom !== undefined);
             if (flags.dryRun)
@@ -141,7 +179,7 @@ export const command = defineCommand({
           }
           continue;
         }
-        for (const kernel of await kernelsOf(file, flags.kernels, flags.defines))
+        for (const kernel of await kernelsOf(file, flags.kernels, flags.defines, read))
           for (const target of targets) {
             if (flags.dryRun) await session.print(await commandsOf(kernel, target, emitFor(target), options));
             else begin(buildOne(kernel, target, options));
@@ -152,21 +190,54 @@ export const command = defineCommand({
       return (await Promise.all(work)).flat();
     });
     if (flags.dryRun) return 0;
-    const paths = outputPaths(destination, made);
-    const [first] = paths;
-    if (first === '-') await session.print(made[0]!.bytes);
-    else
-      await writeOutputs(
-        made.map(({ bytes }, i) => ({ path: paths[i]!, content: bytes })),
-        destination.kind === 'folder',
-      );
-    if (first !== '-')
-      made.forEach(({ bytes, note }, i) => session.reporter.say(`${paths[i]}  ${sizeOf(bytes.length)}  ${note}`));
+    await writeMade(made, destination, session);
+    if (closed && !session.reporter.hasReported) await memory?.remember(made, [...sources]);
     return 0;
   },
 });
 
-/** Runs `work` with a worker of Triton that all targets share; it starts once a kernel is known to need it. */
+/** The memory of a command line that only makes artifacts; undefined for one that also shows or keeps how. */
+async function memoryOf(
+  { flags, operands }: Arguments<(typeof memorable)[number] | (typeof shown)[number] | 'output'>,
+  destination: Destination,
+): Promise<Remembered | undefined> {
+  const shows = shown.some((name) => {
+    const value: unknown = flags[name];
+    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+  });
+  if (shows || operands.includes('-')) return undefined;
+  const extension =
+    destination.kind === 'file'
+      ? destination.path
+          .split('/')
+          .at(-1)!
+          .replace(/^[^.]*/, '')
+      : '';
+  return rememberedBuild({
+    files: operands,
+    targets: flags.targets.length > 0 ? flags.targets : ['cpu'],
+    flags: { ...Object.fromEntries(memorable.map((name) => [name, flags[name]])), extension },
+    tools: toolPaths(flags),
+    cache: flags.cacheDir,
+  });
+}
+
+/** Writes artifacts where `-o` says, and tells of each. */
+async function writeMade(made: readonly Made[], destination: Destination, { print, reporter }: Session): Promise<void> {
+  const paths = outputPaths(destination, made);
+  if (paths[0] === '-') {
+    await print(made[0]!.bytes);
+    return;
+  }
+  await writeOutputs(
+    made.map(({ bytes }, i) => ({ path: paths[i]!, content: bytes })),
+    destination.kind === 'folder',
+  );
+  for (const [i, { bytes, note, detail }] of made.entries())
+    reporter.say(`${paths[i]}  ${sizeOf(bytes.length)}  ${note}${detail && `  ${detail}`}`);
+}
+
+/** Runs `work` with a worker of Triton that all targets share; where it may be needed it starts while the first kernel is still traced. */
 async function withWorkerFor<T>(
   targets: readonly Target[],
   idle: boolean,
@@ -177,6 +248,7 @@ async function withWorkerFor<T>(
   if (idle || !targets.some((t) => t.kind === 'gpu')) return work(options);
   const { withTritonWorker } = await import('../drivers/triton/worker.js');
   return withTritonWorker({ python: options.pythons?.triton, jobs }, (worker) => {
+    if (options.backend === undefined || options.backend === 'triton') worker.start();
     return work({ ...options, worker });
   });
 }
@@ -219,7 +291,8 @@ function madeOf(
       target: target.name,
       extension: extensionOf(key),
       bytes,
-      note: image ? `${note}  ${describeResources(launch.resources, target)}` : note,
+      note,
+      detail: image ? describeResources(launch.resources, target) : '',
     };
   });
 }

@@ -1,5 +1,6 @@
 import { defineCommand } from './command.js';
-import { passFlags, passHooks } from './pass-printing.js';
+import { passFlags } from './flags.js';
+import { passHooks } from './pass-printing.js';
 import { kernelsOf } from './sources.js';
 
 export const command = defineCommand({

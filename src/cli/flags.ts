@@ -188,6 +188,14 @@ export const flags = {
 export type FlagName = keyof typeof flags;
 export type FlagValue<K extends FlagName> = ReturnType<(typeof flags)[K]['read']>;
 
+/** Flags that show what the passes do. */
+export const passFlags = [
+  'printAfter',
+  'printAfterAll',
+  'printDiff',
+  'timePasses',
+] as const satisfies readonly FlagName[];
+
 /** Flags that every command has. */
 export const commonFlags = [
   'diagnostics',

@@ -1,7 +1,8 @@
 import { cliCodes } from '../diagnostics/codes/cli.js';
 import { writeOutputs } from '../drivers/files.js';
 import { defineCommand } from './command.js';
-import { passFlags, passHooks } from './pass-printing.js';
+import { passFlags } from './flags.js';
+import { passHooks } from './pass-printing.js';
 import { readText } from './sources.js';
 import { UsageError } from './usage-error.js';
 

@@ -4,8 +4,7 @@ import type { PassHooks } from '../ir/pass.js';
 import { printKernel } from '../ir/printer.js';
 import type { Arguments } from './arguments.js';
 import type { Session } from './command.js';
-
-export const passFlags = ['printAfter', 'printAfterAll', 'printDiff', 'timePasses'] as const;
+import type { passFlags } from './flags.js';
 
 /** Hooks that print what the flags ask for. `diff` is loaded by the caller only when it is needed. */
 export async function passHooks(

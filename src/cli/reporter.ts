@@ -26,6 +26,8 @@ export interface Reporter {
   /** One line beside the diagnostics: a notice, an artifact, a time. */
   say(line: string): void;
   readonly hasErrors: boolean;
+  /** Whether there was anything to report at all, shown or silenced. */
+  readonly hasReported: boolean;
   finish(): Promise<void>;
 }
 
@@ -33,6 +35,7 @@ export function createReporter(options: ReporterOptions): Reporter {
   const { format, color, warningsAreErrors, silenced, write } = options;
   const reported: Diagnostic[] = [];
   const seen = new Set<string>();
+  let found = false;
   const lines = sourceLines();
 
   const graded = (diagnostic: Diagnostic): Diagnostic | undefined => {
@@ -45,6 +48,7 @@ export function createReporter(options: ReporterOptions): Reporter {
 
   return {
     report(diagnostics) {
+      found ||= diagnostics.length > 0;
       for (const given of diagnostics) {
         const diagnostic = graded(given);
         if (!diagnostic) continue;
@@ -58,6 +62,9 @@ export function createReporter(options: ReporterOptions): Reporter {
     },
     say(line) {
       if (format === 'text') write(`${line}\n`);
+    },
+    get hasReported() {
+      return found;
     },
     get hasErrors() {
       return reported.some((d) => d.severity === 'error');

@@ -6,7 +6,8 @@ import type * as ir from '../ir/kernel.js';
 import type { InputBinding } from './bindings.js';
 import { buildFlags, compileOptions } from './build.js';
 import { defineCommand, type Session } from './command.js';
-import { passFlags, passHooks } from './pass-printing.js';
+import { passFlags } from './flags.js';
+import { passHooks } from './pass-printing.js';
 import { oneKernel } from './sources.js';
 import { UsageError } from './usage-error.js';
 

@@ -31,15 +31,18 @@ export const isIrFile = (file: string): boolean => file === '-' || file.endsWith
 /**
  * The kernels of a file, with `-D` applied.
  *
+ * @param read is told which files of the user's were read, and whether they alone decide what the kernels are.
  * @throws CompileError: the file or a kernel in it is wrong. UsageError: `-D` for kernel IR, which has no parameters.
  */
 export async function kernelsOf(
   file: string,
   names: readonly string[],
   defines: readonly (readonly [string, string])[],
+  read: (files: readonly string[], closed: boolean) => void = () => {},
 ): Promise<NamedKernel[]> {
   if (!isIrFile(file)) {
     const loaded = await loadKernels(file);
+    read(loaded.files, loaded.closed);
     const values = Object.fromEntries(defines);
     return chooseKernels(file, loaded, names).map((k) => ({
       name: k.name,
@@ -47,6 +50,7 @@ export async function kernelsOf(
     }));
   }
   if (defines.length > 0) throw new UsageError([cliCodes.definesForIr({ file })]);
+  read([resolve(file)], file !== '-');
   const folder = file === '-' ? process.cwd() : dirname(resolve(file));
   const all = readKernels(await readText(file), file === '-' ? '<stdin>' : file, folder);
   const known = all.map((s) => s.kernel.name);
