@@ -25,7 +25,7 @@ describe('command lines', () => {
           .args('in', 'out'),
       ).toEqual(expect.arrayContaining(['-mtriple=x86_64-unknown-linux-gnu', '-mcpu=x86-64-v3']));
   });
-  test('flags of the user come last', () => {
+  test('flags of the user come behind ours', () => {
     const cc = cpuStages({ ...options, extra: { cc: ['-Wl,-s'] } }).find((s) => s.stage === 'so')!;
     expect(cc.args('k.o', 'k.so')).toEqual([
       '-shared',
@@ -38,6 +38,8 @@ describe('command lines', () => {
       'k.o',
       '-o',
       'k.so',
+      '-Wl,--as-needed',
+      '-lm',
     ]);
   });
 });
