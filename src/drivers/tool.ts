@@ -49,6 +49,7 @@ export const toolKinds = {
   'mlir-translate': llvm('mlir-translate'),
   opt: llvm('opt'),
   llc: llvm('llc'),
+  'llvm-link': llvm('llvm-link'),
   ptxas: ptxas('ptxas'),
   'ptxas-blackwell': ptxas('ptxas-blackwell', 'ptxas'),
   cc: {

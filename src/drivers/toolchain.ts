@@ -28,12 +28,13 @@ const interpreter = 'python/bin/python';
 /** The tool sets that can be installed. Each has a lock file `locks/NAME.lock`. */
 export const toolSets = {
   mlir: {
-    summary: 'LLVM and MLIR 22.1: mlir-opt, mlir-translate, opt, llc (for the CPU)',
+    summary: 'LLVM and MLIR 22.1: mlir-opt, mlir-translate, opt, llc (for the CPU and Mosaic GPU)',
     tools: {
       'mlir-opt': 'mlir/bin/mlir-opt',
       'mlir-translate': 'mlir/bin/mlir-translate',
       opt: 'llvm/bin/opt',
       llc: 'llvm/bin/llc',
+      'llvm-link': 'llvm/bin/llvm-link',
     },
   },
   triton: {
@@ -44,10 +45,16 @@ export const toolSets = {
       'ptxas-blackwell': 'triton/backends/nvidia/bin/ptxas-blackwell',
       nvdisasm: 'triton/backends/nvidia/bin/nvdisasm',
       cuobjdump: 'triton/backends/nvidia/bin/cuobjdump',
+      libdevice: 'triton/backends/nvidia/lib/libdevice.10.bc',
     },
     python: true,
     // Profiling of kernels that run: the libraries of CUPTI alone are a third of the wheel.
     leaveOut: ['triton/backends/nvidia/lib/cupti-blackwell'],
+  },
+  mosaic: {
+    summary: 'JAX 0.10 with the lowering of Mosaic GPU (for NVIDIA GPUs from sm_90a on)',
+    tools: { python: interpreter },
+    python: true,
   },
   test: { summary: 'NumPy and JAX, the other side of benchmarks', tools: {} },
 } as const satisfies Readonly<Record<string, ToolSet>>;

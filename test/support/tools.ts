@@ -14,6 +14,7 @@ const required = (set: string): boolean => requiredTools().some((t) => t === set
 const present: Readonly<Record<string, boolean>> = {
   mlir: await toolsPresent('mlir'),
   triton: await toolsPresent('triton'),
+  mosaic: await toolsPresent('mosaic'),
   test: await toolsPresent('test'),
 };
 
