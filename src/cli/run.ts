@@ -14,7 +14,7 @@ import { UsageError } from './usage-error.js';
 export const command = defineCommand({
   summary: 'run a kernel on .npy files',
   notes:
-    'Inputs and scalars are given by name; dims are read off the shapes of the inputs. Without --target: cpu, or the interpreter where no tools are installed.',
+    'Inputs and scalars are given by name; dims are read off the shapes of the inputs. Without --target: cpu, or the interpreter where no tools are installed. What the kernel prints goes to standard error.',
   operands: { synopsis: 'FILE', min: 1, max: 1 },
   flags: [
     'kernels',

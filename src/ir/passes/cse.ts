@@ -21,7 +21,10 @@ function merge(body: Region): Region {
   const scopes: Map<string, GenericOp>[] = [];
   const visit = (op: GenericOp, rewriter: Rewriter): void => {
     if (!isPure(op) || op.results.length !== 1) {
+      // What combines scalars stays whole: a back end runs it in other places than this.
+      const around = definitionOf(op).combines ? scopes.splice(0) : [];
       rewriter.keep(op);
+      scopes.push(...around);
       return;
     }
     const operands = operandsOf(op).map((v) => id(rewriter.mapped(v)));
