@@ -62,6 +62,8 @@ const ourselves: Plugin = {
  *   exports no kernel.
  */
 export async function loadKernels(file: string): Promise<KernelFile> {
+  // Before anything is loaded: Node reads no maps of what was there already.
+  process.setSourceMapsEnabled(true);
   const path = resolve(file);
   await readInput(file);
   const { code, files, closed } = await bundle(path);
@@ -154,7 +156,6 @@ function withAbsoluteSources(code: string, folder: string): string {
 
 /** Runs a bundle. What it throws is told with the user's frames; without any, at the file. */
 async function evaluate(code: string, file: string): Promise<Record<string, unknown>> {
-  process.setSourceMapsEnabled(true);
   return withWorkspace(async (folder) => {
     const path = join(folder, 'kernel.mjs');
     await writeFile(path, code);
