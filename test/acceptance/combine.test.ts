@@ -80,6 +80,8 @@ function combinations(execute: Run): void {
     ['odd extents', [3, 37], [3, 37]],
     ['a ragged tail', [3, 37], [4, 64]],
     ['nothing valid in most rows', [1, 5], [16, 8]],
+    ['no columns', [2, 0], [2, 4]],
+    ['no rows', [0, 3], [2, 4]],
   ] as const)('running sums along rows and columns, both ways: %s', async (_, shape, block) => {
     const [m, n] = shape;
     const x = range(m * n).map((i) => ((i * 7) % 11) - 5);

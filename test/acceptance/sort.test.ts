@@ -77,6 +77,7 @@ function sorting(execute: Run): void {
     ['odd extents', [3, 37], [3, 37]],
     ['a ragged tail', [3, 37], [4, 64]],
     ['nothing but a tail', [1, 1], [8, 8]],
+    ['no columns', [2, 0], [2, 4]],
   ] as const;
   test.each(shapes)('values and positions along both axes, both ways: %s', async (_, shape, block) => {
     const [m, n] = shape;
@@ -146,6 +147,9 @@ function sorting(execute: Run): void {
     expect(list(fewer.y)).toEqual([2, 1, nan, nan, nan, 3, nan, nan, nan, nan]);
     expect(list(fewer.p)).toEqual([1, 0, 2, 3, 4, 1, 0, 2, 3, 4]);
     expect(list(fewer.low)).toEqual([7, 2 ** 31 - 1, 2 ** 31 - 1]);
+    const none = await execute(k, { x: nd.zeros(f32, [2, 0]), z: nd.zeros(i32, [0]) });
+    expect(list(none.y)).toEqual(Array(10).fill(nan));
+    expect(list(none.p)).toEqual([0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
   });
 }
 

@@ -1,6 +1,6 @@
 /** Who reads which value of a region, and what it would cost to compute one again. */
 
-import { isOp, type OpOf, writtenRef } from '../../ir/ops/index.js';
+import { definitionOf, isOp, type OpOf, writtenRef } from '../../ir/ops/index.js';
 import { unitReshapeAxes } from '../../ir/ops/ragged-rules.js';
 import type { GenericOp, Region, Value } from '../../ir/value.js';
 import { operandsOf, walk } from '../../ir/walk.js';
@@ -134,7 +134,8 @@ export class RegionUses {
   /** Whether a tile should exist in scratch rather than be computed for each reader. */
   mustKeep(value: Value): boolean {
     const users = this.usersOf(value);
-    if (users.some((u) => u.regions.length > 0)) return this.readsMemory(value) || this.cost(value) > recomputeLimit;
+    if (users.some((u) => u.regions.length > 0 && !definitionOf(u).combines))
+      return this.readsMemory(value) || this.cost(value) > recomputeLimit;
     if (users.some((u) => isOp(u, 'reshape') && !isUnitReshape(u))) return true;
     return users.length > 1 && this.cost(value) > recomputeLimit;
   }
