@@ -36,7 +36,7 @@ export interface Code<A> {
 /**
  * Defines one code.
  *
- * @param code `TW` and four digits: 0 IR, 1 front end, 2 lowering and gates, 3 tools, 4 command line and files, 5 interpreter, 9 internal.
+ * @param code `TW` and four digits: 0 IR, 1 front end, 2 lowering and gates, 3 tools, 4 command line and files, 5 interpreter, 6 simulator, 9 internal.
  * @param title a few words without the case's values, for lists and SARIF rules.
  * @param explanation what it means, why it is refused, and how to mend it; Markdown, printed by `explain`.
  * @param message the sentence of one case, from its values.

@@ -19,6 +19,7 @@ const ranges: Readonly<Record<string, RegExp>> = {
   'interpreter.ts': /^TW5/,
   'ir.ts': /^TW0/,
   'lowering.ts': /^TW2/,
+  'simulator.ts': /^TW6/,
   'tools.ts': /^TW3/,
 };
 

@@ -8,6 +8,7 @@ import { frontendCodes } from './frontend.js';
 import { interpreterCodes } from './interpreter.js';
 import { irCodes } from './ir.js';
 import { loweringCodes } from './lowering.js';
+import { simulatorCodes } from './simulator.js';
 import { toolCodes } from './tools.js';
 
 export const areas = [
@@ -20,4 +21,5 @@ export const areas = [
   fileCodes,
   cliCodes,
   interpreterCodes,
+  simulatorCodes,
 ] as const;

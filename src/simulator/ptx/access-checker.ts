@@ -1,0 +1,218 @@
+/**
+ * Finds accesses that nothing orders. Every warp has a vector clock over all warps of its cluster and one more for
+ * asynchronous work; every word of memory remembers who wrote it, when, and which of its bytes, and who read it.
+ */
+
+import type { Warp } from './warp.js';
+
+/** Joins one clock into another. */
+export function join(into: Int32Array, from: Int32Array): void {
+  for (let i = 0; i < into.length; i++) if (from[i]! > into[i]!) into[i] = from[i]!;
+}
+
+export type Finding = 'race' | 'uninitialised' | 'missingFence' | 'inFlight' | 'unfinished';
+export type Report = (finding: Finding, what: string, warp: Warp, lane: number | undefined) => void;
+
+/**
+ * How memory is touched: by ordinary loads, stores and atomics; by the asynchronous proxy (TMA, wgmma, tcgen05); by
+ * `cp.async`, which counts as ordinary.
+ */
+export type AccessKind = 'load' | 'store' | 'atomic' | 'asyncRead' | 'asyncWrite';
+
+/** Bytes of an access of `size` at byte `at` that lie in word `word`. */
+function bytesIn(word: number, at: number, size: number): number {
+  const from = Math.max(at - word * 4, 0);
+  const to = Math.min(at + size - word * 4, 4);
+  return ((1 << (to - from)) - 1) << from;
+}
+
+/** Shared memory of one block. */
+export class SharedChecker {
+  private readonly written: Uint8Array;
+  private readonly writer: Int32Array;
+  private readonly writeClock: Int32Array;
+  private readonly writeBytes: Uint8Array;
+  private readonly readClock: Int32Array;
+  /** The last ordinary write: who, and at which clock; 0 for none. */
+  private readonly genericWriter: Int32Array;
+  private readonly genericClock: Int32Array;
+  private readonly pending: Uint8Array;
+
+  constructor(
+    bytes: number,
+    /** Of the whole cluster. */
+    private readonly warps: number,
+    private readonly clock: { async: number },
+    private readonly report: Report,
+    private readonly base: number,
+  ) {
+    const words = Math.ceil(bytes / 4);
+    this.written = new Uint8Array(words);
+    this.writer = new Int32Array(words);
+    this.writeClock = new Int32Array(words);
+    this.writeBytes = new Uint8Array(words);
+    this.readClock = new Int32Array(words * warps);
+    this.genericWriter = new Int32Array(words);
+    this.genericClock = new Int32Array(words);
+    this.pending = new Uint8Array(words);
+  }
+
+  private where(word: number): string {
+    return `shared offset ${word * 4 - this.base}`;
+  }
+
+  private name(warp: number): string {
+    return warp < this.warps ? `warp ${warp}` : 'an asynchronous copy';
+  }
+
+  access(at: number, size: number, kind: AccessKind, warp: Warp, lane: number | undefined): void {
+    const reads = kind === 'load' || kind === 'asyncRead';
+    for (let w = at >> 2; w <= (at + size - 1) >> 2; w++) {
+      if (reads) this.read(w, bytesIn(w, at, size), kind, warp, lane);
+      else this.write(w, bytesIn(w, at, size), kind, warp, lane);
+    }
+  }
+
+  private unordered(w: number, bytes: number, warp: Warp): boolean {
+    const writer = this.writer[w]! - 1;
+    return (
+      writer >= 0 &&
+      writer !== warp.id &&
+      (this.writeBytes[w]! & bytes) !== 0 &&
+      warp.clock[writer]! < this.writeClock[w]!
+    );
+  }
+
+  private read(w: number, bytes: number, kind: AccessKind, warp: Warp, lane: number | undefined): void {
+    if ((this.written[w]! & bytes) !== bytes)
+      this.report('uninitialised', `${this.where(w)} is read before anything wrote it`, warp, lane);
+    if (this.pending[w])
+      this.report('inFlight', `${this.where(w)} is read while a copy into it is in flight`, warp, lane);
+    if (this.unordered(w, bytes, warp)) {
+      const name = this.name(this.writer[w]! - 1);
+      this.report('race', `${this.where(w)} is read while nothing orders it behind the write of ${name}`, warp, lane);
+    }
+    const generic = this.genericWriter[w]!;
+    if (kind === 'asyncRead' && generic !== 0 && warp.fenced[generic - 1]! < this.genericClock[w]!)
+      this.report(
+        'missingFence',
+        `${this.where(w)}: an ordinary write is read asynchronously without \`fence.proxy.async\``,
+        warp,
+        lane,
+      );
+    this.readClock[w * this.warps + warp.id] = warp.clock[warp.id]!;
+  }
+
+  private write(w: number, bytes: number, kind: AccessKind, warp: Warp, lane: number | undefined): void {
+    this.written[w]! |= bytes;
+    if (kind === 'atomic') return;
+    if (this.pending[w])
+      this.report('inFlight', `${this.where(w)} is written while a copy into it is in flight`, warp, lane);
+    if (this.unordered(w, bytes, warp)) {
+      const name = this.name(this.writer[w]! - 1);
+      this.report(
+        'race',
+        `${this.where(w)} is written while nothing orders it behind the write of ${name}`,
+        warp,
+        lane,
+      );
+    }
+    for (let v = 0; v < this.warps; v++)
+      if (v !== warp.id && this.readClock[w * this.warps + v]! > warp.clock[v]!)
+        this.report(
+          'race',
+          `${this.where(w)} is written while nothing orders it behind the read of warp ${v}`,
+          warp,
+          lane,
+        );
+    if (kind === 'asyncWrite') {
+      this.genericWriter[w] = 0;
+      this.writer[w] = this.warps + 1;
+      this.writeClock[w] = ++this.clock.async;
+      this.writeBytes[w] = bytes;
+      return;
+    }
+    const now = warp.clock[warp.id]!;
+    const same = this.writer[w] === warp.id + 1 && this.writeClock[w] === now;
+    this.writeBytes[w] = same ? this.writeBytes[w]! | bytes : bytes;
+    this.writer[w] = this.genericWriter[w] = warp.id + 1;
+    this.writeClock[w] = this.genericClock[w] = now;
+  }
+
+  /** A copy into these bytes was started, or was waited for. */
+  setPending(at: number, size: number, pending: boolean): void {
+    this.pending.fill(pending ? 1 : 0, at >> 2, (at + size + 3) >> 2);
+  }
+}
+
+/** Global memory of one launch: who wrote and read each word, between blocks and between warps of a block. */
+export class GlobalChecker {
+  private readonly writer: Int32Array;
+  private readonly writeClock: Int32Array;
+  private readonly writeBytes: Uint8Array;
+  private readonly reader: Int32Array;
+  private readonly readClock: Int32Array;
+
+  constructor(
+    bytes: number,
+    private readonly report: Report,
+    private readonly describe: (at: number) => string,
+  ) {
+    const words = Math.ceil(bytes / 4);
+    this.writer = new Int32Array(words);
+    this.writeClock = new Int32Array(words);
+    this.writeBytes = new Uint8Array(words);
+    this.reader = new Int32Array(words);
+    this.readClock = new Int32Array(words);
+  }
+
+  access(at: number, size: number, kind: AccessKind, warp: Warp, lane: number | undefined): void {
+    // Atomics order themselves, and what they guard is not followed.
+    if (kind === 'atomic' || warp.block.launch.synchronises) return;
+    const self = warp.number + 1;
+    for (let w = at >> 2; w <= (at + size - 1) >> 2; w++) {
+      const bytes = bytesIn(w, at, size);
+      const writer = this.writer[w]!;
+      const foreign = writer !== 0 && writer !== self && (this.writeBytes[w]! & bytes) !== 0;
+      const reads = kind === 'load' || kind === 'asyncRead';
+      if (foreign && !this.ordered(writer - 1, this.writeClock[w]!, warp))
+        this.report(
+          'race',
+          `${this.describe(w * 4)} is ${reads ? 'read' : 'written'} while nothing orders it behind the write of ${this.name(writer - 1, warp)}`,
+          warp,
+          lane,
+        );
+      if (reads) {
+        this.reader[w] = self;
+        this.readClock[w] = warp.clock[warp.id]!;
+        continue;
+      }
+      const reader = this.reader[w]!;
+      if (reader !== 0 && reader !== self && bytes === 15 && !this.ordered(reader - 1, this.readClock[w]!, warp))
+        this.report(
+          'race',
+          `${this.describe(w * 4)} is written while nothing orders it behind the read of ${this.name(reader - 1, warp)}`,
+          warp,
+          lane,
+        );
+      const same = writer === self && this.writeClock[w] === warp.clock[warp.id]!;
+      this.writeBytes[w] = same ? this.writeBytes[w]! | bytes : bytes;
+      this.writer[w] = self;
+      this.writeClock[w] = warp.clock[warp.id]!;
+    }
+  }
+
+  /** Whether an access of a warp, by its number in the launch, happened before what `warp` does now. */
+  private ordered(other: number, clock: number, warp: Warp): boolean {
+    const index = other - (warp.number - warp.id);
+    return index >= 0 && index < warp.clock.length - 1 && warp.clock[index]! >= clock;
+  }
+
+  private name(other: number, warp: Warp): string {
+    const perBlock = warp.block.warps.length;
+    const block = Math.floor(other / perBlock);
+    return block === Math.floor(warp.number / perBlock)
+      ? `warp ${other % perBlock}`
+      : `warp ${other % perBlock} of another block`;
+  }
+}

@@ -1,0 +1,212 @@
+/** tcgen05: tensor memory, and the matrix instructions that accumulate in it. */
+
+import { brainValues, halfValues } from '../../formats.js';
+import { tensorColumns } from '../block.js';
+import { act, eachLane, elementsOf, type InstructionTable, nothing, reader, type Scope } from '../instruction.js';
+import { elementTypes, multiplyAdd, readTile } from '../matrix.js';
+import { sharedBase, unsupported } from '../symbols.js';
+import type { Warp } from '../warp.js';
+import { has, operand } from './arithmetic.js';
+import { accessKinds } from './memory.js';
+
+const rows = 128;
+
+function allocate(scope: Scope) {
+  const { instruction: i, symbols } = scope;
+  const [address, columns] = [reader(operand(i, 0), symbols), reader(operand(i, 1), symbols)];
+  return act(
+    scope,
+    (warp) => {
+      const { block } = warp;
+      const at = block.sharedAt(address(warp, 0) >>> 0, 0, 4, accessKinds.store, warp, 0);
+      const n = columns(warp, 0);
+      if (n < 32 || n > tensorColumns || (n & (n - 1)) !== 0)
+        warp.misuse(`an allocation of ${n} columns of tensor memory`);
+      if (block.tensorTop + n > tensorColumns) warp.misuse(`tensor memory has no ${n} columns left`);
+      block.shared.i32[at >> 2] = block.tensorTop;
+      block.tensorAllocations.set(block.tensorTop, n);
+      block.tensorTop += n;
+    },
+    true,
+  );
+}
+
+function free(scope: Scope) {
+  const { instruction: i, symbols } = scope;
+  const [address, columns] = [reader(operand(i, 0), symbols), reader(operand(i, 1), symbols)];
+  return act(
+    scope,
+    (warp) => {
+      const { block } = warp;
+      const [at, n] = [address(warp, 0), columns(warp, 0)];
+      if (block.tensorAllocations.get(at) !== n) warp.misuse(`columns ${at} of tensor memory were not allocated so`);
+      block.tensorAllocations.delete(at);
+      if (block.tensorAllocations.size === 0) block.tensorTop = 0;
+    },
+    true,
+  );
+}
+
+/** Row and column of register `n` of a lane, within the quarter of the warp. */
+const shapes: Readonly<Record<string, (lane: number, n: number) => readonly [row: number, column: number]>> = {
+  '32x32b': (lane, n) => [lane, n],
+  '16x256b': (lane, n) => [(lane >> 2) + 8 * ((n >> 1) & 1), (n >> 2) * 8 + (lane & 3) * 2 + (n & 1)],
+  '16x128b': (lane, n) => [(lane >> 2) + 8 * (n & 1), (n >> 1) * 4 + (lane & 3)],
+};
+
+/** Each warp reaches the quarter of the rows that its number in the warpgroup names. */
+function quarterOf(warp: Warp, address: number): number {
+  const lane = address >>> 16;
+  const quarter = warp.index & 3;
+  if (lane > 31 && lane >> 5 !== quarter) warp.misuse(`lane ${lane} of tensor memory, which this warp does not reach`);
+  return quarter * 32 + (lane & 31);
+}
+
+function move(scope: Scope, loads: boolean) {
+  const { instruction: i, symbols } = scope;
+  const place = shapes[i.parts.find((p) => /^\d+x\d+b$/.test(p)) ?? ''] ?? unsupported(i);
+  if (i.parts.some((p) => p.includes('pack') || p === 'red')) unsupported(i);
+  const address = reader(operand(i, loads ? 1 : 0), symbols);
+  const elements = elementsOf(operand(i, loads ? 0 : 1));
+  const values = elements.map((e) => (loads ? undefined : reader(e, symbols)));
+  return act(
+    scope,
+    (warp) => {
+      const { tensor } = warp.block;
+      const at = address(warp, 0);
+      const [row, column] = [quarterOf(warp, at), at & 0xffff];
+      elements.forEach((e, n) => {
+        for (let lane = 0; lane < 32; lane++) {
+          const [r, c] = place(lane, n);
+          if (column + c >= tensorColumns) warp.misuse(`column ${column + c} of tensor memory`);
+          const cell = (column + c) * rows + row + r;
+          if (!loads) tensor[cell] = values[n]!(warp, lane);
+          else if (e.kind === 'register') warp.registers[e.slot * 32 + lane] = tensor[cell]!;
+        }
+      });
+    },
+    true,
+  );
+}
+
+/** Fields of the instruction descriptor of `kind::f16`. */
+function describe(descriptor: number) {
+  return {
+    f32: ((descriptor >>> 4) & 3) === 1,
+    typeA: ((descriptor >>> 7) & 7) === 1 ? 'bf16' : 'f16',
+    typeB: ((descriptor >>> 10) & 7) === 1 ? 'bf16' : 'f16',
+    negateA: ((descriptor >>> 13) & 1) === 1,
+    negateB: ((descriptor >>> 14) & 1) === 1,
+    transposedA: ((descriptor >>> 15) & 1) === 1,
+    transposedB: ((descriptor >>> 16) & 1) === 1,
+    N: ((descriptor >>> 17) & 63) << 3,
+    M: ((descriptor >>> 24) & 31) << 4,
+  };
+}
+
+function mma(scope: Scope) {
+  const { instruction: i, symbols } = scope;
+  if (!has(i, 'kind::f16') || !has(i, 'cta_group::1')) unsupported(i, 'this kind of tcgen05.mma');
+  if (i.operands.length > 5) unsupported(i, 'this form of tcgen05.mma');
+  const inTensorMemory = operand(i, 1).kind === 'address';
+  const read = (n: number, word = 0) => reader(operand(i, n), symbols, word);
+  const [target, aLow, aHigh, bLow, bHigh, kind] = [
+    read(0),
+    read(1),
+    inTensorMemory ? () => 0 : read(1, 1),
+    read(2),
+    read(2, 1),
+    read(3),
+  ];
+  const enable = operand(i, 4);
+  return act(scope, (warp, mask) =>
+    eachLane(mask, (lane) => {
+      const { block } = warp;
+      const d = describe(kind(warp, lane));
+      const { M, N } = d;
+      const K = 16;
+      if (M !== rows || !d.f32 || d.negateA || d.negateB)
+        warp.misuse(`a tcgen05.mma of ${M} rows or without f32 sums, which is not modelled`, lane);
+      const keep =
+        enable.kind === 'immediate'
+          ? enable.value !== 0n
+          : enable.kind === 'predicate' && (((warp.predicates[enable.index]! >>> lane) & 1) === 1) !== enable.negated;
+      const column = target(warp, lane) & 0xffff;
+      const [a0, a1, b0, b1] = [aLow(warp, lane), aHigh(warp, lane), bLow(warp, lane), bHigh(warp, lane)];
+      const perform = (): void => {
+        const [A, B, C] = [new Float64Array(M * K), new Float64Array(N * K), new Float32Array(M * N)];
+        const [elementA, elementB] = [elementTypes[d.typeA]!, elementTypes[d.typeB]!];
+        const common = { K, firstRow: 0, generation: 'blackwell' as const };
+        if (inTensorMemory) {
+          const values = d.typeA === 'bf16' ? brainValues : halfValues;
+          for (let m = 0; m < M; m++)
+            for (let k = 0; k < K; k++) {
+              const word = block.tensor[((a0 & 0xffff) + (k >> 1)) * rows + m]!;
+              A[m * K + k] = values[(word >>> (16 * (k & 1))) & 0xffff]!;
+            }
+        } else readTile(block, warp, a0, a1, { ...common, rows: M, transposed: d.transposedA, element: elementA }, A);
+        readTile(block, warp, b0, b1, { ...common, rows: N, transposed: d.transposedB, element: elementB }, B);
+        const sums = new Float32Array(block.tensor.buffer);
+        if (keep) for (let m = 0; m < M; m++) for (let n = 0; n < N; n++) C[m * N + n] = sums[(column + n) * rows + m]!;
+        multiplyAdd(A, B, C, M, N, K);
+        for (let m = 0; m < M; m++) for (let n = 0; n < N; n++) sums[(column + n) * rows + m] = C[m * N + n]!;
+        block.launch.products += M * N * K;
+      };
+      if (block.launch.schedule.compute === 'late') block.tensorWork.push(perform);
+      else perform();
+    }),
+  );
+}
+
+/** An arrival at an mbarrier when everything that was issued before is over. */
+function commit(scope: Scope) {
+  const { instruction: i, symbols } = scope;
+  if (!has(i, 'cta_group::1') || i.parts.some((p) => p.includes('multicast'))) unsupported(i);
+  const address = reader(operand(i, 0), symbols);
+  return act(scope, (warp, mask) =>
+    eachLane(mask, (lane) => {
+      const { block } = warp;
+      const at = address(warp, lane) >>> 0;
+      const arrive = (): void => {
+        const barrier = block.barrierAt(at, warp);
+        if (barrier.pending < 1)
+          warp.misuse(`more arrivals than the mbarrier at shared offset ${at - sharedBase} expects`);
+        barrier.pending--;
+        block.release(barrier, warp);
+        block.settle(barrier);
+      };
+      if (block.launch.schedule.compute !== 'late') return arrive();
+      const work = block.tensorWork;
+      block.tensorWork = [];
+      block.pending.push(() => {
+        for (const job of work) job();
+        arrive();
+      });
+    }),
+  );
+}
+
+const converging = (doc: string) => ({ doc, operands: ['any?', 'any?'] as const, warp: () => nothing(true) });
+
+export const tensorMemory = {
+  'tcgen05.alloc': { doc: 'allocates columns of tensor memory', operands: ['address', 'value'], warp: allocate },
+  'tcgen05.dealloc': { doc: 'frees columns', operands: ['value', 'value'], warp: free },
+  'tcgen05.relinquish_alloc_permit': converging('no more allocations of this block'),
+  'tcgen05.ld': { doc: 'tensor memory to registers', operands: ['any', 'address'], warp: (s) => move(s, true) },
+  'tcgen05.st': { doc: 'registers to tensor memory', operands: ['address', 'any'], warp: (s) => move(s, false) },
+  'tcgen05.wait::ld': converging('waits for loads of tensor memory, which are done at once here'),
+  'tcgen05.wait::st': converging('waits for stores to tensor memory, which are done at once here'),
+  'tcgen05.fence::before_thread_sync': converging('order between threads'),
+  'tcgen05.fence::after_thread_sync': converging('order between threads'),
+  'tcgen05.mma': {
+    doc: 'matrix product into tensor memory',
+    operands: ['address', 'any', 'value', 'value', 'any', 'any?', 'any?'],
+    proxy: 'async',
+    warp: mma,
+  },
+  'tcgen05.commit': {
+    doc: 'arrival at an mbarrier when all before is done',
+    operands: ['address', 'value?'],
+    warp: commit,
+  },
+} satisfies InstructionTable;
