@@ -102,7 +102,7 @@ function lowerKernelForTriton(
   );
   const warnings = launches.flatMap(({ name, text }, i) => {
     const threads = Number(options[i]!.num_warps) * target.warpSize;
-    const estimate = estimateSize(text, threads);
+    const estimate = estimateSize(text, threads, target);
     const at = { loc: lowered.launches[i]!.loc };
     return isHuge(estimate) ? [loweringCodes.hugeCode({ launch: name, ...estimate }, at)] : [];
   });

@@ -134,7 +134,7 @@ export function checkKernel(
     const { source, launches, options: chosen, warnings } = lowerForTriton(kernel, target, options);
     const bill = launches.map((l, i) => {
       const { num_warps: warps, num_stages: stages } = chosen[i]!;
-      return `${l.symbol}: ${warps} warps, ${stages} stages, about ${estimateSize(l.text, Number(warps) * target.warpSize).instructions} instructions`;
+      return `${l.symbol}: ${warps} warps, ${stages} stages, about ${estimateSize(l.text, Number(warps) * target.warpSize, target).instructions} instructions`;
     });
     return { warnings: [...source.warnings, ...warnings], bill };
   }

@@ -45,7 +45,10 @@ export type Params<P> = {
 const overrides = Symbol('overrides');
 type Overridden = { readonly [overrides]?: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
 
-/** Defaults that differ by target: `perTarget({ gfx942: { bm: 64 } }, { bm: 128 })`. */
+/**
+ * Defaults that differ by target: `perTarget({ gfx942: { bm: 64 } }, { bm: 128 })`. `cuda` stands for all targets of NVIDIA and
+ * `hip` for all of AMD; one target's own values go before those.
+ */
 export function perTarget<P extends ParamSpecs>(targets: Readonly<Record<string, Partial<Params<P>>>>, defaults: P): P {
   checkRecord("'perTarget' takes parameters by target", targets);
   for (const [target, values] of Object.entries(targets)) checkRecord(`'${target}' of perTarget is a record`, values);
@@ -60,22 +63,21 @@ export function resolveParams(
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const targets = (specs as Overridden)[overrides] ?? {};
-  const own =
-    target === undefined
-      ? {}
-      : (spellings(target)
-          .map((s) => targets[s])
-          .find((t) => t) ?? {});
+  const own: Readonly<Record<string, unknown>> =
+    target === undefined ? {} : Object.assign({}, ...spellings(target).map((s) => targets[s]));
   const values: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(specs)) values[name] = given[name] ?? own[name] ?? defaultOf(spec);
   return values;
 }
 
-/** How a target may be spelled in `perTarget`, nearest first: `cpu:native` is also `cpu`, `sm_90a` also `sm_90`. */
+/**
+ * How a target may be spelled in `perTarget`, the particular after the general: `cuda` is every `sm_…` and `hip` every
+ * `gfx…`, `sm_90` is also `sm_90a`, `cpu` also `cpu:native`.
+ */
 const spellings = (target: string): readonly string[] => [
-  target,
-  target.split(':')[0]!,
-  target.replace(/^(sm_\d+)a$/, '$1'),
+  ...(target.startsWith('sm_') ? ['cuda'] : []),
+  ...(target.startsWith('gfx') ? ['hip'] : []),
+  ...new Set([target.split(':')[0]!, target.replace(/^(sm_\d+)a$/, '$1'), target]),
 ];
 
 const defaultOf = (spec: ParamSpec): unknown => (spec instanceof Choice ? spec.initial : spec);

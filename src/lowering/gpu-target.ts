@@ -17,8 +17,10 @@ export interface GpuLimits {
   readonly clusterPrograms: number;
 }
 
-/** What the programs that run on one multiprocessor (compute unit) share. */
+/** What the programs that run on one multiprocessor (AMD: compute unit, or two of them that work together) share. */
 export interface GpuUnit {
+  /** As the vendor calls it. */
+  readonly name: 'SM' | 'CU' | 'WGP';
   readonly sharedBytes: number;
   /** Taken from it by each program besides its own. */
   readonly reservedBytes: number;
@@ -82,6 +84,7 @@ function nvidia(
       ...more,
     },
     unit: {
+      name: 'SM',
       ...unit,
       sharedBytes: (sharedKib + 1) * kib,
       reservedBytes: kib,
@@ -107,13 +110,14 @@ function amd(name: string, family: AmdTarget['family'], sharedKib: number): AmdT
       tensorColumns: 0,
       clusterPrograms: 1,
     },
-    // Four units of 512 registers by 64 lanes, or two of 1536 by 32.
+    // Four units of 512 registers by 64 lanes, or of 1536 by 32.
     unit: {
-      sharedBytes: sharedKib * kib,
+      name: wide ? 'CU' : 'WGP',
+      sharedBytes: (wide ? 1 : 2) * sharedKib * kib,
       reservedBytes: 0,
-      threads: wide ? 4 * 8 * 64 : 2 * 16 * 32,
+      threads: wide ? 4 * 8 * 64 : 4 * 16 * 32,
       programs: 32,
-      registers: wide ? 4 * 512 * 64 : 2 * 1536 * 32,
+      registers: wide ? 4 * 512 * 64 : 4 * 1536 * 32,
       registerPortion: wide ? 8 : 24,
     },
   };

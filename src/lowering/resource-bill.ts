@@ -84,7 +84,6 @@ export function formatBytes(bytes: number): string {
 export function describeResources(resources: Resources, target: GpuTarget): string {
   const { registers, spills, sharedBytes, threads, tensorColumns } = resources;
   const at = occupancy(resources, target);
-  const unit = target.vendor === 'nvidia' ? 'SM' : 'CU';
   const spilled = target.vendor === 'nvidia' ? formatBytes(spills ?? 0) : `${spills} registers`;
   return [
     ...(registers === undefined ? [] : [`${registers} registers`]),
@@ -94,6 +93,6 @@ export function describeResources(resources: Resources, target: GpuTarget): stri
     ...(threads === undefined ? [] : [`${threads} threads`]),
     ...(at === undefined
       ? []
-      : [`${at.programs} program${at.programs === 1 ? '' : 's'} per ${unit} (${at.limitedBy})`]),
+      : [`${at.programs} program${at.programs === 1 ? '' : 's'} per ${target.unit.name} (${at.limitedBy})`]),
   ].join(', ');
 }

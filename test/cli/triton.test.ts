@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
@@ -154,7 +154,10 @@ describeTool('triton', 'a build that is stopped', () => {
         join(cwd, 'huge.ttir'),
         `module { tt.func public @huge(%p: !tt.ptr<f32>) {\n${lines.join('\n')}\n} }`,
       );
-      const child = startCli(['build', 'huge.ttir', '--target', 'sm_90,gfx942', '--no-cache'], { cwd });
+      // One that cannot clean up leaves its temporary files; they go with the folder.
+      mkdirSync(join(cwd, 'tmp'));
+      const env = { TMPDIR: join(cwd, 'tmp') };
+      const child = startCli(['build', 'huge.ttir', '--target', 'sm_90,gfx942', '--no-cache'], { cwd, env });
       const ended = outcomeOf(child);
       let worker: number | undefined;
       await until(() => {
@@ -165,7 +168,8 @@ describeTool('triton', 'a build that is stopped', () => {
       child.kill(signal);
       expect((await ended).signal).toBe(signal);
       await until(() => pids.every((p) => commandOf(p) === ''));
-      expect(readdirSync(cwd)).toEqual(['huge.ttir']);
+      expect(readdirSync(cwd)).toEqual(['huge.ttir', 'tmp']);
+      if (signal === 'SIGINT') expect(readdirSync(join(cwd, 'tmp'))).toEqual([]);
     }),
   );
 

@@ -136,7 +136,7 @@ describe('the bill', () => {
       '104 registers, no spills, 96 KiB shared memory, 256 threads, 2 programs per SM (registers)',
     );
     expect(describeResources({ threads: 64, registers: 256, spills: 4 }, target('gfx1100'))).toBe(
-      '256 registers, 4 registers spilled, 64 threads, 5 programs per CU (registers)',
+      '256 registers, 4 registers spilled, 64 threads, 11 programs per WGP (registers)',
     );
   });
 
@@ -147,7 +147,13 @@ describe('the bill', () => {
       %2 = tt.load %1 : tensor<128x128x!tt.ptr<f32>>
       %3 = arith.addf %2, %2 : tensor<128x128xf32>
       %4 = arith.addi %i, %i : i32`;
-    expect(estimateSize(text, 128)).toEqual({ perThread: 128, instructions: 256 });
+    expect(estimateSize(text, 128, target('sm_90a'))).toEqual({ perThread: 128, instructions: 256 });
+    const dot = '%5 = tt.dot %a, %b, %c : tensor<64x32xf32> * tensor<32x64xf32> -> tensor<64x64xf32>';
+    const [slow, fast] = [64 * 64 * (32 / 128) + 32, 32];
+    const sizes = ['sm_90a', 'gfx1100', 'gfx942'].map((t) => estimateSize(dot, 128, target(t)).instructions);
+    expect(sizes).toEqual([slow, slow, fast]);
+    expect(estimateSize(dot.replace(' :', ', inputPrecision = tf32 :'), 128, target('sm_90a')).instructions).toBe(fast);
+    expect(estimateSize(dot.replaceAll('f32>', 'f16>'), 128, target('sm_90a')).instructions).toBe(fast);
     expect([isHuge({ perThread: 128, instructions: 256 }), isHuge({ perThread: 2048, instructions: 6144 })]).toEqual([
       false,
       true,
