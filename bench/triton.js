@@ -75,16 +75,7 @@ const timed = (command, args) => {
 function compareTimes() {
   const ours = (...more) => [
     process.execPath,
-    [
-      'bin/tilewright.js',
-      'build',
-      'examples/vector-add.kernel.ts',
-      '-o',
-      `${folder}/`,
-      '--emit',
-      'cubin,hsaco',
-      ...more,
-    ],
+    ['bin/tilewright.js', 'build', 'examples/vector-add.kernel.ts', '-o', `${folder}/`, ...more],
   ];
   const cases = {
     'cold process': ours('--target', 'sm_90', '--no-cache'),

@@ -84,7 +84,8 @@ export function formatBytes(bytes: number): string {
 export function describeResources(resources: Resources, target: GpuTarget): string {
   const { registers, spills, sharedBytes, threads, tensorColumns } = resources;
   const at = occupancy(resources, target);
-  const spilled = target.vendor === 'nvidia' ? formatBytes(spills ?? 0) : `${spills} registers`;
+  const spilled =
+    target.vendor === 'nvidia' ? formatBytes(spills ?? 0) : `${spills} register${spills === 1 ? '' : 's'}`;
   return [
     ...(registers === undefined ? [] : [`${registers} registers`]),
     ...(spills === undefined ? [] : [spills === 0 ? 'no spills' : `${spilled} spilled`]),
