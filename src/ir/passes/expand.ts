@@ -5,7 +5,7 @@ import type { Kernel } from '../kernel.js';
 import { isOp, type OpName, type OpOf } from '../ops/index.js';
 import { philoxKeySteps, philoxMultipliers, philoxRounds } from '../ops/random.js';
 import { lastValue } from '../ops/sort.js';
-import type { Pass } from '../pass.js';
+import type { Pass, PassOptions } from '../pass.js';
 import { mapBodies, Rewriter } from '../rewrite.js';
 import { indexType, type TileType, tileType } from '../types.js';
 import type { GenericOp, Value } from '../value.js';
@@ -165,26 +165,34 @@ class Expansion {
   }
 }
 
-function expandOp(op: GenericOp, rewriter: Rewriter, isRagged: (v: Value, axis: number) => boolean): void {
+/** Which ops are expanded: each option is 1 or 0. */
+const families = { moves: 1, sorts: 1, random: 1 };
+
+function expandOp(
+  op: GenericOp,
+  rewriter: Rewriter,
+  { moves, sorts, random }: PassOptions,
+  isRagged: (v: Value, axis: number) => boolean,
+): void {
   const expansion = new Expansion(rewriter, op);
   const mapped = (v: Value): Value => rewriter.mapped(v);
   const replace = (...by: readonly Value[]): void => rewriter.replace(op, by);
-  if (isOp(op, 'flip')) return replace(expansion.flip(mapped(op.operands.input), op.attrs.axis));
-  if (isOp(op, 'slice')) {
+  if (moves && isOp(op, 'flip')) return replace(expansion.flip(mapped(op.operands.input), op.attrs.axis));
+  if (moves && isOp(op, 'slice')) {
     const { input, index = [] } = op.operands;
     return replace(expansion.slice(mapped(input), index.map(mapped), shapeOf(op.results[0]!)));
   }
-  if (isOp(op, 'insert')) {
+  if (moves && isOp(op, 'insert')) {
     const { input, value, index = [] } = op.operands;
     return replace(expansion.insert(mapped(input), mapped(value), index.map(mapped)));
   }
-  if (isOp(op, 'concatenate')) {
+  if (moves && isOp(op, 'concatenate')) {
     const { inputs = [] } = op.operands;
     return replace(expansion.concatenate(inputs.map(mapped), op.attrs.axis, shapeOf(op.results[0]!)));
   }
   // Which elements are valid is told by a mask first; a choice along a ragged axis has no meaning.
-  if (isOp(op, 'sort') && !isRagged(op.operands.input, op.attrs.axis)) return replace(...expansion.sort(op));
-  if (isOp(op, 'philox')) {
+  if (sorts && isOp(op, 'sort') && !isRagged(op.operands.input, op.attrs.axis)) return replace(...expansion.sort(op));
+  if (random && isOp(op, 'philox')) {
     const { counter0, counter1, counter2, counter3, key0, key1 } = op.operands;
     const counter = [counter0, counter1, counter2, counter3].map(mapped);
     return replace(expansion.philox(counter, [key0, key1].map(mapped), op.attrs.word));
@@ -195,14 +203,16 @@ function expandOp(op: GenericOp, rewriter: Rewriter, isRagged: (v: Value, axis: 
 export const expand: Pass = {
   name: 'expand',
   summary:
-    'Make flips, slices, insertions, concatenations, sorts and random bits out of simpler ops, for back ends that lack them.',
-  run: (kernel: Kernel): Kernel =>
+    'Make flips, slices, insertions and concatenations (moves), sorts and random bits out of simpler ops, for back ends that lack them.',
+  options: families,
+  run: (kernel: Kernel, options: PassOptions): Kernel =>
     mapBodies(kernel, (body, launch) => {
       let ragged: RaggedAnalysis | undefined;
       const isRagged = (v: Value, axis: number): boolean => {
         ragged ??= new RaggedAnalysis(launch);
         return ragged.of(v)[axis] !== undefined;
       };
-      return new Rewriter('expand', (op, rewriter) => expandOp(op, rewriter, isRagged)).region(body);
+      const wanted = { ...families, ...options };
+      return new Rewriter('expand', (op, rewriter) => expandOp(op, rewriter, wanted, isRagged)).region(body);
     }),
 };

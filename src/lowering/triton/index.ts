@@ -2,6 +2,8 @@
 
 import { primaryLoc, unknownLoc } from '../../diagnostics/location.js';
 import type { Dim, Kernel, Launch } from '../../ir/kernel.js';
+import { runPasses } from '../../ir/pass.js';
+import { expand } from '../../ir/passes/expand.js';
 import { argument, type Extent, symbolic } from '../../ir/symbolic.js';
 import type { DeviceLaunch, DeviceParam } from '../device-launch.js';
 import type { GpuTarget } from '../gpu-target.js';
@@ -157,5 +159,7 @@ function lowerLaunch(kernel: Kernel, launch: Launch, symbol: string, target: Gpu
  */
 export function lowerToTriton(kernel: Kernel, { target }: TritonLowering): readonly DeviceLaunch[] {
   const symbols = symbolsFor(kernel.launches.map((l) => l.name));
-  return kernel.launches.map((launch, i) => lowerLaunch(kernel, launch, symbols[i]!, target));
+  // Triton has no op that sorts.
+  const sortless = runPasses(kernel, [{ ...expand, options: { moves: 0, sorts: 1, random: 0 } }]);
+  return sortless.launches.map((launch, i) => lowerLaunch(sortless, launch, symbols[i]!, target));
 }

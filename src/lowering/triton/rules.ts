@@ -5,7 +5,7 @@ import type { TileType } from '../../ir/types.js';
 import type { GenericOp } from '../../ir/value.js';
 import { operandsOf } from '../../ir/walk.js';
 import { mlirString } from '../mlir.js';
-import { type RuleTable, unsupportedOp } from '../rule-table.js';
+import type { RuleTable } from '../rule-table.js';
 import { type ElementRule, elementRules } from './arithmetic.js';
 import { lowerCombined, lowerDot, lowerReduce, lowerScan } from './contraction.js';
 import { lowerAtomic, lowerCas, lowerGather, lowerLoad, lowerScatter, lowerStore } from './memory.js';
@@ -71,7 +71,9 @@ export const tritonRules: RuleTable<ProgramLowering> = {
   scan: lowerScan,
   reduce_with: lowerCombined,
   scan_with: lowerCombined,
-  sort: () => unsupportedOp('sort: not lowered to Triton yet'),
+  sort: (_, op) => {
+    throw new InternalError(`'${op.name}' is made of simpler ops by expand`);
+  },
   dot: lowerDot,
   philox: lowerPhilox,
   load: lowerLoad,
