@@ -113,7 +113,8 @@ describe('bad input', () => {
     fails(['build', add, '--emit', 'cubin'], 1, 'TW2004', "target 'cpu' has no stage 'cubin'"));
   test('an unknown target suggests the nearest', () =>
     fails(['build', add, '--target', 'gfx943'], 1, 'TW2002', "did you mean 'gfx942'?"));
-  test('a target without a back end', () => fails(['build', add, '--target', 'sm_90'], 1, 'TW2003', 'sm_90a'));
+  test('a target that is compiled for, but not run here', () =>
+    fails(['run', add, '--target', 'sm_90', '--input', 'n=4'], 1, 'TW2004', "target 'sm_90a' has no stage 'so'"));
   test('a missing input', () =>
     fails(['run', add, '--target', 'interpret', '--input', 'x=random:1', '--input', 'n=4'], 1, 'TW4101', "needs 'y'"));
   test('a name that the kernel does not have', () =>
