@@ -155,11 +155,14 @@ export function lowerTakeAlong(l: ProgramLowering, op: OpOf<'take_along'>): void
   const { input, index } = op.operands;
   const { axis } = op.attrs;
   const n = tileTypeOf(input).shape[axis]!;
-  const places = e.binary(
-    'minsi',
-    e.binary('maxsi', l.get(index), e.like(0, l.get(index))),
-    e.like(n - 1, l.get(index)),
-  );
+  const { signed, bits } = tileTypeOf(index).dtype;
+  const given = l.get(index);
+  // A narrow index may not hold the last place.
+  const wide = bits < 32 ? e.convert(signed ? 'extsi' : 'extui', given, 'i32') : given;
+  const last = e.like(n - 1, wide);
+  const places = signed
+    ? e.binary('minsi', e.binary('maxsi', wide, e.like(0, wide)), last)
+    : e.binary('minui', wide, last);
   l.set(
     op.results[0]!,
     asBytes(l, l.get(input), (x) => pick(l, x, places, axis)),
