@@ -3,6 +3,7 @@
 export { type Compiled, type CompileOptions, compile, compileForTargets, supportedBackends } from './api/compile.js';
 export { makeNdArray, type NdArray } from './api/nd-array.js';
 export { interpret, type RunOptions, run } from './api/run.js';
+export { type KernelSimulateOptions, simulate } from './api/simulate.js';
 export { CompileError, type Diagnostic, InternalError, ToolError } from './diagnostics/diagnostic.js';
 export { concatenate, extract, flip, insert, join, slice, split, takeAlong } from './frontend/arrange.js';
 export { reduce, scan } from './frontend/combine.js';

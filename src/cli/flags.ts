@@ -119,7 +119,12 @@ export const flags = {
     'what compiles: cpu, triton or mosaic_gpu, instead of what the kernel and the target say',
     oneOf('cpu', 'triton', 'mosaic_gpu'),
   ),
-  runTarget: last('--target', 'TARGET', 'where to run: cpu (the default) or interpret', text),
+  runTarget: last(
+    '--target',
+    'TARGET',
+    'where to run: cpu (the default), interpret, or a simulated device: sim:sm_80, sim:sm_90a, sim:sm_100a',
+    text,
+  ),
   emit: list(
     '--emit',
     'STAGE[,STAGE]…',

@@ -1,7 +1,7 @@
 import type { HostValue } from '../api/bind.js';
 import type { NdArray } from '../api/nd-array.js';
 import { cliCodes } from '../diagnostics/codes/cli.js';
-import { ToolError } from '../diagnostics/diagnostic.js';
+import { CompileError, ToolError } from '../diagnostics/diagnostic.js';
 import type * as ir from '../ir/kernel.js';
 import type { InputBinding } from './bindings.js';
 import { buildFlags, compileOptions } from './build.js';
@@ -37,7 +37,8 @@ export const command = defineCommand({
     const { name, kernel } = await oneKernel(file!, flags.kernels, flags.defines);
     const { defaultTarget, sourceOf, withDisplayLocations } = await import('../api/source.js');
     const target = flags.runTarget ?? defaultTarget(kernel);
-    const source = sourceOf(kernel, target);
+    const simulated = target.startsWith('sim:') ? target.slice('sim:'.length) : undefined;
+    const source = sourceOf(kernel, simulated ?? target);
     session.reporter.report(source.warnings);
     const given = await withDisplayLocations(source.folder, () => readInputs(source.kernel, flags.inputs));
     checkNames(
@@ -50,7 +51,7 @@ export const command = defineCommand({
       print: session.reporter.say,
       hooks: await passHooks(args, session),
     };
-    if (flags.dumpDir !== undefined) await dump(kernel, name, target, flags.dumpDir, options);
+    if (flags.dumpDir !== undefined) await dump(kernel, name, simulated ?? target, flags.dumpDir, options);
     const interpreted = async (): Promise<Readonly<Record<string, NdArray>>> => {
       const { interpretSource } = await import('../api/run.js');
       return interpretSource(source, given, {
@@ -64,6 +65,12 @@ export const command = defineCommand({
       if (flags.time !== undefined)
         throw new UsageError([cliCodes.badValue({ flag: '--time', expected: 'a compiled target', got: 'interpret' })]);
       outputs = await interpreted();
+    } else if (simulated !== undefined) {
+      if (flags.time !== undefined)
+        throw new UsageError([
+          cliCodes.badValue({ flag: '--time', expected: 'a target that is not simulated', got: target }),
+        ]);
+      outputs = await onSimulator(simulated);
     } else {
       try {
         outputs = await onCpu();
@@ -101,6 +108,17 @@ export const command = defineCommand({
       });
       if (flags.time !== undefined) await time(flags.time);
       return report.outputs;
+    }
+
+    async function onSimulator(device: string): Promise<Readonly<Record<string, NdArray>>> {
+      const { simulateSource } = await import('../api/simulate.js');
+      const result = await simulateSource(kernel, given, {
+        ...options,
+        target: device,
+        ...(flags.maxSteps === undefined ? {} : { maxSteps: flags.maxSteps }),
+      });
+      if (result.findings.length > 0) throw new CompileError(result.findings);
+      return result.outputs;
     }
 
     async function time(count: number): Promise<void> {

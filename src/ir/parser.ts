@@ -1,7 +1,7 @@
 /** Reads `.kir` text back into a module. The result is checked op by op against the table; `verifyModule` checks the rest. */
 
 import { irCodes } from '../diagnostics/codes/ir.js';
-import type { Diagnostic } from '../diagnostics/diagnostic.js';
+import { type Diagnostic, invariant } from '../diagnostics/diagnostic.js';
 import { type FileLoc, fileLoc, type Loc } from '../diagnostics/location.js';
 import type { AttrLiteral, AttrSpecs } from './attributes.js';
 import { checkOp } from './check-op.js';
@@ -50,6 +50,14 @@ export function parseModule(source: string, file: string): ParseResult {
     }
     throw error;
   }
+}
+
+/** Reads an extent as `printExtent` writes it: what launch plans hold. */
+export function parseExtent(text: string): Extent {
+  const reader = new TokenReader(text, '');
+  const extent = new KernelParser(reader).extent();
+  invariant(reader.token.kind === 'end', `'${text}' is no extent`);
+  return extent;
 }
 
 class KernelParser {
@@ -422,7 +430,7 @@ class KernelParser {
     return this.reader.fail('a tile extent from 1 to 2^31 - 1');
   }
 
-  private extent(): Extent {
+  extent(): Extent {
     const { reader } = this;
     if (reader.token.kind === 'number') return reader.integer('an integer');
     if (++this.depth > maxNesting) reader.fail('a shallower expression');

@@ -2,7 +2,7 @@
 
 import type { Block } from './block.js';
 import type { LaneCode } from './lane-code.js';
-import type { Instruction, Operand, Predicate } from './module.js';
+import { bitsOfType, type Instruction, type Operand, type Predicate } from './module.js';
 import { type Symbols, unsupported } from './symbols.js';
 import type { Warp } from './warp.js';
 
@@ -49,6 +49,10 @@ interface EntryBase {
   readonly doc: string;
   /** Kinds of the operands; `?` behind one that may be absent, as all behind it then. */
   readonly operands: readonly (OperandKind | `${OperandKind}?`)[];
+  /** What may stand behind the opcode besides types; where told, everything else is refused. */
+  readonly modifiers?: readonly string[];
+  /** Types that may stand there: 1, if not told. */
+  readonly types?: number;
   /** What it touches memory by: ordinary accesses, the proxy of asynchronous ones, the tensor map's. */
   readonly proxy?: 'generic' | 'async';
 }
@@ -74,8 +78,14 @@ const accepts: Readonly<Record<OperandKind, (o: Operand) => boolean>> = {
   any: () => true,
 };
 
-/** Refuses operands that the opcode does not take. */
-export function checkOperands(i: Instruction, { operands }: InstructionEntry): void {
+/** Refuses modifiers and operands that the opcode does not take: what is ignored may have changed the result. */
+export function checkForm(i: Instruction, opcode: string, { operands, modifiers, types = 1 }: InstructionEntry): void {
+  if (modifiers) {
+    const behind = i.parts.slice(opcode.split('.').length);
+    const unknown = behind.find((p) => bitsOfType(p) === 0 && !modifiers.includes(p));
+    if (unknown !== undefined) unsupported(i, `the modifier '${unknown}'`);
+    if (behind.filter((p) => bitsOfType(p) !== 0).length > types) unsupported(i, 'operands of several types');
+  }
   const least = operands.findIndex((k) => k.endsWith('?'));
   const given = i.operands.length;
   if (given > operands.length || given < (least < 0 ? operands.length : least))

@@ -1,7 +1,7 @@
 /** An entry made ready to run: steps, generated code, and the order in which lanes that went different ways go on. */
 
 import * as formats from '../formats.js';
-import { checkOperands, type InstructionEntry, type Step, type WarpFunction } from './instruction.js';
+import { checkForm, type InstructionEntry, type Step, type WarpFunction } from './instruction.js';
 import { instructions } from './instructions/index.js';
 import { LaneCode } from './lane-code.js';
 import type { Entry, Instruction, Operand } from './module.js';
@@ -73,7 +73,7 @@ export function compileEntry(
     const opcode = opcodeOf(i);
     const known: InstructionEntry =
       opcode === undefined ? unsupported(i) : (instructions[opcode as keyof typeof instructions] as InstructionEntry);
-    checkOperands(i, known);
+    checkForm(i, opcode!, known);
     if ('lane' in known) {
       addLane(i, known);
       stepOf[pc] = steps.length - 1;

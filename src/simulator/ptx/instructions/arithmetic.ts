@@ -26,6 +26,7 @@ export function integer(code: LaneCode, o: Operand, type: string): string {
   return `(${x}&${2 ** bits - 1})`;
 }
 
+const roundings = ['rn', 'rz', 'rm', 'rp'] as const;
 const floatTypes = new Set(['f32', 'f32x2', 'f64', 'f16', 'f16x2', 'bf16', 'bf16x2']);
 /** Names of the tables of 16-bit float arithmetic. */
 const tables: Readonly<Record<string, string>> = { f16: 'half', f16x2: 'half2', bf16: 'brain', bf16x2: 'brain2' };
@@ -52,6 +53,15 @@ function float(code: LaneCode, i: Instruction, op: FloatOp): void {
   const type = typeOf(i);
   const [d, a, b = a!, c = a!] = i.operands as [Operand, Operand];
   const mode = rounding(i);
+  if (i.parts.at(-2) === 'f32') {
+    // Mixed precision: the last operand is f32, those before it are narrow.
+    const value = type === 'f16' ? code.half.bind(code) : type === 'bf16' ? code.brain.bind(code) : unsupported(i);
+    if (mode) unsupported(i, `rounding '${mode}'`);
+    const three = i.operands.length === 4;
+    const last = code.float(i.operands.at(-1)!);
+    const [x, y, z] = [value(a!), three ? value(b) : last, last];
+    return code.setFloat(d!, finish(i, op.single(x, y, z)));
+  }
   if (type === 'f32' || type === 'f32x2') {
     if (mode && !op.directed) unsupported(i, `rounding '${mode}'`);
     const words = type === 'f32' ? [0] : [0, 1];
@@ -230,6 +240,7 @@ function extremum(which: 'min' | 'max'): (code: LaneCode, i: Instruction) => voi
 function unary(doc: string, single: (x: string) => string, double?: (x: string) => string): InstructionEntry {
   return {
     doc,
+    modifiers: [...roundings, 'approx', 'ftz'],
     operands: ['register', 'value'],
     lane: (code, i) => {
       const [d, a] = i.operands as [Operand, Operand];
@@ -258,32 +269,47 @@ const binary = ['register', 'value', 'value'] as const;
 const ternary = ['register', 'value', 'value', 'value'] as const;
 
 export const arithmetic = {
-  add: { doc: 'sum', operands: binary, lane: sum('+') },
-  sub: { doc: 'difference', operands: binary, lane: sum('-') },
+  add: { doc: 'sum', modifiers: [...roundings, 'ftz', 'sat'], types: 2, operands: binary, lane: sum('+') },
+  sub: { doc: 'difference', modifiers: [...roundings, 'ftz', 'sat'], types: 2, operands: binary, lane: sum('-') },
   mul: {
     doc: 'product; integers: lower, upper or whole (`lo`, `hi`, `wide`)',
+    modifiers: [...roundings, 'ftz', 'sat', 'lo', 'hi', 'wide'],
     operands: binary,
     lane: (code, i) => (floatTypes.has(typeOf(i)) ? float(code, i, multiplication) : multiply(code, i, undefined)),
   },
   mad: {
     doc: 'product and sum; floats as fma',
+    modifiers: [...roundings, 'ftz', 'sat', 'lo', 'hi', 'wide'],
     operands: ternary,
     lane: (code, i) => (floatTypes.has(typeOf(i)) ? float(code, i, fused) : multiply(code, i, operand(i, 3))),
   },
-  fma: { doc: 'product and sum with one rounding', operands: ternary, lane: (code, i) => float(code, i, fused) },
+  fma: {
+    doc: 'product and sum with one rounding',
+    modifiers: [...roundings, 'ftz', 'sat', 'relu'],
+    types: 2,
+    operands: ternary,
+    lane: (code, i) => float(code, i, fused),
+  },
   div: {
     doc: 'quotient; `approx` and `full` are rounded correctly here',
+    modifiers: ['rn', 'approx', 'full', 'ftz'],
     operands: binary,
     lane: (code, i) =>
       floatTypes.has(typeOf(i))
         ? float(code, i, { name: 'div', single: plain('/'), double: exact('/') })
         : divide(code, i, '/'),
   },
-  rem: { doc: 'remainder, with the sign of the dividend', operands: binary, lane: (code, i) => divide(code, i, '%') },
-  min: { doc: 'smaller of two', operands: [...binary, 'value?'], lane: extremum('min') },
-  max: { doc: 'larger of two', operands: [...binary, 'value?'], lane: extremum('max') },
+  rem: {
+    doc: 'remainder, with the sign of the dividend',
+    modifiers: [],
+    operands: binary,
+    lane: (code, i) => divide(code, i, '%'),
+  },
+  min: { doc: 'smaller of two', modifiers: ['ftz', 'NaN'], operands: [...binary, 'value?'], lane: extremum('min') },
+  max: { doc: 'larger of two', modifiers: ['ftz', 'NaN'], operands: [...binary, 'value?'], lane: extremum('max') },
   neg: {
     doc: 'negation',
+    modifiers: ['ftz'],
     operands: ['register', 'value'],
     lane: (code, i) => {
       const [d, a] = i.operands as [Operand, Operand];
@@ -298,6 +324,7 @@ export const arithmetic = {
   },
   abs: {
     doc: 'absolute value',
+    modifiers: ['ftz'],
     operands: ['register', 'value'],
     lane: (code, i) => {
       const [d, a] = i.operands as [Operand, Operand];
@@ -311,6 +338,7 @@ export const arithmetic = {
   },
   copysign: {
     doc: 'sign of the first operand, magnitude of the second',
+    modifiers: [],
     operands: binary,
     lane: (code, i) => {
       const [d, a, b] = i.operands as [Operand, Operand, Operand];

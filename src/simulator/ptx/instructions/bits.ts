@@ -175,22 +175,52 @@ const funnelShift: Emit = (code, i) => {
   code.setInt(d, `N.${name}(${code.int(a)},${code.int(b)},${n})`);
 };
 
+/** Relations, and what a result may be combined with. */
+const relations = [
+  ...Object.keys(comparisons),
+  'equ',
+  'neu',
+  'ltu',
+  'leu',
+  'gtu',
+  'geu',
+  'num',
+  'nan',
+  'ftz',
+  'and',
+  'or',
+  'xor',
+];
+
 const binary = ['register', 'any', 'any'] as const;
 
 export const bits = {
-  mov: { doc: 'copy; packs and unpacks vectors', operands: ['any', 'any'], lane: move },
+  mov: { doc: 'copy; packs and unpacks vectors', modifiers: [], operands: ['any', 'any'], lane: move },
   selp: {
     doc: 'one of two values by a predicate',
+    modifiers: [],
     operands: ['register', 'value', 'value', 'predicate'],
     lane: select,
   },
-  setp: { doc: 'comparison into a predicate', operands: ['register', 'value', 'value', 'predicate?'], lane: setp },
-  set: { doc: 'comparison into a register', operands: ['register', 'value', 'value', 'predicate?'], lane: set },
-  and: { doc: 'bitwise and', operands: binary, lane: logic('&') },
-  or: { doc: 'bitwise or', operands: binary, lane: logic('|') },
-  xor: { doc: 'bitwise exclusive or', operands: binary, lane: logic('^') },
+  setp: {
+    doc: 'comparison into a predicate',
+    modifiers: relations,
+    operands: ['register', 'value', 'value', 'predicate?'],
+    lane: setp,
+  },
+  set: {
+    doc: 'comparison into a register',
+    modifiers: relations,
+    types: 2,
+    operands: ['register', 'value', 'value', 'predicate?'],
+    lane: set,
+  },
+  and: { doc: 'bitwise and', modifiers: [], operands: binary, lane: logic('&') },
+  or: { doc: 'bitwise or', modifiers: [], operands: binary, lane: logic('|') },
+  xor: { doc: 'bitwise exclusive or', modifiers: [], operands: binary, lane: logic('^') },
   not: {
     doc: 'bitwise complement',
+    modifiers: [],
     operands: ['register', 'any'],
     lane: (code, i) => {
       const [d, a] = i.operands as [Operand, Operand];
@@ -201,14 +231,21 @@ export const bits = {
   },
   cnot: {
     doc: '1 for zero, else 0',
+    modifiers: [],
     operands: ['register', 'value'],
     lane: (code, i) => code.setInt(operand(i, 0), `${code.int(operand(i, 1))}===0?1:0`),
   },
-  shl: { doc: 'shift to the left', operands: ['register', 'value', 'value'], lane: shift('left') },
-  shr: { doc: 'shift to the right', operands: ['register', 'value', 'value'], lane: shift('right') },
-  shf: { doc: 'shift of two words', operands: ['register', 'value', 'value', 'value'], lane: funnelShift },
+  shl: { doc: 'shift to the left', modifiers: [], operands: ['register', 'value', 'value'], lane: shift('left') },
+  shr: { doc: 'shift to the right', modifiers: [], operands: ['register', 'value', 'value'], lane: shift('right') },
+  shf: {
+    doc: 'shift of two words',
+    modifiers: ['l', 'r', 'wrap', 'clamp'],
+    operands: ['register', 'value', 'value', 'value'],
+    lane: funnelShift,
+  },
   lop3: {
     doc: 'any logic function of three words',
+    modifiers: [],
     operands: ['register', 'value', 'value', 'value', 'constant'],
     lane: (code, i) => {
       const [d, a, b, c, t] = i.operands as [Operand, Operand, Operand, Operand, Operand];
@@ -217,6 +254,7 @@ export const bits = {
   },
   bfe: {
     doc: 'bit field, extended',
+    modifiers: [],
     operands: ['register', 'value', 'value', 'value'],
     lane: (code, i) => {
       const [d, a, p, n] = i.operands as [Operand, Operand, Operand, Operand];
@@ -226,6 +264,7 @@ export const bits = {
   },
   bfi: {
     doc: 'bit field put into a word',
+    modifiers: [],
     operands: ['register', 'value', 'value', 'value', 'value'],
     lane: (code, i) => {
       if (bitsOfType(typeOf(i)) !== 32) unsupported(i);
@@ -235,6 +274,7 @@ export const bits = {
   },
   bfind: {
     doc: 'position of the highest set bit',
+    modifiers: ['shiftamt'],
     operands: ['register', 'value'],
     lane: (code, i) => {
       const x = code.int(operand(i, 1));
@@ -243,9 +283,15 @@ export const bits = {
       code.setInt(operand(i, 0), has(i, 'shiftamt') ? `(p=>p<0?-1:31-p)(${place})` : place);
     },
   },
-  prmt: { doc: 'bytes of two words by a selector', operands: ['register', 'value', 'value', 'value'], lane: permute },
+  prmt: {
+    doc: 'bytes of two words by a selector',
+    modifiers: [],
+    operands: ['register', 'value', 'value', 'value'],
+    lane: permute,
+  },
   popc: {
     doc: 'number of set bits',
+    modifiers: [],
     operands: ['register', 'value'],
     lane: (code, i) => {
       const a = operand(i, 1);
@@ -255,6 +301,7 @@ export const bits = {
   },
   clz: {
     doc: 'number of leading zeros',
+    modifiers: [],
     operands: ['register', 'value'],
     lane: (code, i) => {
       const a = operand(i, 1);
@@ -265,6 +312,7 @@ export const bits = {
   },
   brev: {
     doc: 'bits in reversed order',
+    modifiers: [],
     operands: ['register', 'value'],
     lane: (code, i) => {
       const a = operand(i, 1);

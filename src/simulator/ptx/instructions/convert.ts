@@ -104,5 +104,11 @@ function convert(code: LaneCode, i: Instruction): void {
 }
 
 export const conversions = {
-  cvt: { doc: 'conversion', operands: ['register', 'value', 'value?'], lane: convert },
+  cvt: {
+    doc: 'conversion',
+    modifiers: ['rn', 'rna', 'rz', 'rm', 'rp', 'rni', 'rzi', 'rmi', 'rpi', 'ftz', 'sat', 'relu', 'satfinite'],
+    types: 2,
+    operands: ['register', 'value', 'value?'],
+    lane: convert,
+  },
 } satisfies InstructionTable;

@@ -1,6 +1,5 @@
 /** tcgen05: tensor memory, and the matrix instructions that accumulate in it. */
 
-import { brainValues, halfValues } from '../../formats.js';
 import { tensorColumns } from '../block.js';
 import { act, eachLane, elementsOf, type InstructionTable, nothing, reader, type Scope } from '../instruction.js';
 import { elementTypes, multiplyAdd, readTile } from '../matrix.js';
@@ -47,9 +46,12 @@ function free(scope: Scope) {
   );
 }
 
-/** Row and column of register `n` of a lane, within the quarter of the warp. */
-const shapes: Readonly<Record<string, (lane: number, n: number) => readonly [row: number, column: number]>> = {
+/** Row and column of register `n` of a lane, within the quarter of the warp. `split`: from the first half to the second. */
+const shapes: Readonly<
+  Record<string, (lane: number, n: number, split: number) => readonly [row: number, column: number]>
+> = {
   '32x32b': (lane, n) => [lane, n],
+  '16x32bx2': (lane, n, split) => [lane & 15, n + (lane >> 4) * split],
   '16x256b': (lane, n) => [(lane >> 2) + 8 * ((n >> 1) & 1), (n >> 2) * 8 + (lane & 3) * 2 + (n & 1)],
   '16x128b': (lane, n) => [(lane >> 2) + 8 * (n & 1), (n >> 1) * 4 + (lane & 3)],
 };
@@ -64,10 +66,12 @@ function quarterOf(warp: Warp, address: number): number {
 
 function move(scope: Scope, loads: boolean) {
   const { instruction: i, symbols } = scope;
-  const place = shapes[i.parts.find((p) => /^\d+x\d+b$/.test(p)) ?? ''] ?? unsupported(i);
+  const place = shapes[i.parts.find((p) => /^\d+x\d+b(x2)?$/.test(p)) ?? ''] ?? unsupported(i);
   if (i.parts.some((p) => p.includes('pack') || p === 'red')) unsupported(i);
   const address = reader(operand(i, loads ? 1 : 0), symbols);
-  const elements = elementsOf(operand(i, loads ? 0 : 1));
+  const splits = i.operands.length === 3 ? operand(i, loads ? 2 : 1) : undefined;
+  const split = splits?.kind === 'immediate' ? Number(splits.value) : 0;
+  const elements = elementsOf(operand(i, loads ? 0 : i.operands.length - 1));
   const values = elements.map((e) => (loads ? undefined : reader(e, symbols)));
   return act(
     scope,
@@ -77,7 +81,7 @@ function move(scope: Scope, loads: boolean) {
       const [row, column] = [quarterOf(warp, at), at & 0xffff];
       elements.forEach((e, n) => {
         for (let lane = 0; lane < 32; lane++) {
-          const [r, c] = place(lane, n);
+          const [r, c] = place(lane, n, split);
           if (column + c >= tensorColumns) warp.misuse(`column ${column + c} of tensor memory`);
           const cell = (column + c) * rows + row + r;
           if (!loads) tensor[cell] = values[n]!(warp, lane);
@@ -89,44 +93,53 @@ function move(scope: Scope, loads: boolean) {
   );
 }
 
-/** Fields of the instruction descriptor of `kind::f16`. */
+/** Element types by their number in the instruction descriptor, and the depth of one instruction. */
+const kinds: Readonly<Record<string, { readonly K: number; readonly types: Readonly<Record<number, string>> }>> = {
+  'kind::f16': { K: 16, types: { 0: 'f16', 1: 'bf16' } },
+  'kind::tf32': { K: 8, types: { 2: 'tf32' } },
+  'kind::f8f6f4': { K: 32, types: { 0: 'e4m3', 1: 'e5m2' } },
+  'kind::i8': { K: 32, types: { 0: 'u8', 1: 's8' } },
+};
+
+/** Fields of the instruction descriptor. */
 function describe(descriptor: number) {
+  const field = (at: number, bits: number): number => (descriptor >>> at) & ((1 << bits) - 1);
   return {
-    f32: ((descriptor >>> 4) & 3) === 1,
-    typeA: ((descriptor >>> 7) & 7) === 1 ? 'bf16' : 'f16',
-    typeB: ((descriptor >>> 10) & 7) === 1 ? 'bf16' : 'f16',
-    negateA: ((descriptor >>> 13) & 1) === 1,
-    negateB: ((descriptor >>> 14) & 1) === 1,
-    transposedA: ((descriptor >>> 15) & 1) === 1,
-    transposedB: ((descriptor >>> 16) & 1) === 1,
-    N: ((descriptor >>> 17) & 63) << 3,
-    M: ((descriptor >>> 24) & 31) << 4,
+    sums: (['f16', 'f32', 's32'] as const)[field(4, 2)],
+    typeA: field(7, 3),
+    typeB: field(10, 3),
+    negates: field(13, 2) !== 0,
+    transposedA: field(15, 1) === 1,
+    transposedB: field(16, 1) === 1,
+    N: field(17, 6) << 3,
+    M: field(24, 5) << 4,
   };
 }
 
+/** Lane of tensor memory that row `m` of a product lies in: 64 rows take the first half of each quarter. */
+const laneOf = (m: number, M: number): number => (M === 64 ? (m >> 4) * 32 + (m & 15) : m);
+
 function mma(scope: Scope) {
   const { instruction: i, symbols } = scope;
-  if (!has(i, 'kind::f16') || !has(i, 'cta_group::1')) unsupported(i, 'this kind of tcgen05.mma');
-  if (i.operands.length > 5) unsupported(i, 'this form of tcgen05.mma');
+  const kind = kinds[i.parts.find((p) => p.startsWith('kind::')) ?? ''] ?? unsupported(i, 'this kind of tcgen05.mma');
+  if (!has(i, 'cta_group::1') || i.operands.length > 5) unsupported(i, 'this form of tcgen05.mma');
   const inTensorMemory = operand(i, 1).kind === 'address';
   const read = (n: number, word = 0) => reader(operand(i, n), symbols, word);
-  const [target, aLow, aHigh, bLow, bHigh, kind] = [
-    read(0),
-    read(1),
-    inTensorMemory ? () => 0 : read(1, 1),
-    read(2),
-    read(2, 1),
-    read(3),
-  ];
+  const [target, descriptor] = [read(0), read(3)];
+  const [aLow, aHigh] = [read(1), inTensorMemory ? () => 0 : read(1, 1)];
+  const [bLow, bHigh] = [read(2), read(2, 1)];
   const enable = operand(i, 4);
+  const { K } = kind;
   return act(scope, (warp, mask) =>
     eachLane(mask, (lane) => {
       const { block } = warp;
-      const d = describe(kind(warp, lane));
+      const d = describe(descriptor(warp, lane));
       const { M, N } = d;
-      const K = 16;
-      if (M !== rows || !d.f32 || d.negateA || d.negateB)
-        warp.misuse(`a tcgen05.mma of ${M} rows or without f32 sums, which is not modelled`, lane);
+      const elementOf = (type: number) =>
+        elementTypes[kind.types[type] ?? ''] ?? warp.misuse(`a tcgen05.mma of element type ${type}`, lane);
+      const [elementA, elementB] = [elementOf(d.typeA), elementOf(d.typeB)];
+      if ((M !== 64 && M !== rows) || d.negates || d.sums === 'f16')
+        warp.misuse(`a tcgen05.mma of ${M} rows with sums in ${d.sums}, which is not modelled`, lane);
       const keep =
         enable.kind === 'immediate'
           ? enable.value !== 0n
@@ -134,22 +147,24 @@ function mma(scope: Scope) {
       const column = target(warp, lane) & 0xffff;
       const [a0, a1, b0, b1] = [aLow(warp, lane), aHigh(warp, lane), bLow(warp, lane), bHigh(warp, lane)];
       const perform = (): void => {
-        const [A, B, C] = [new Float64Array(M * K), new Float64Array(N * K), new Float32Array(M * N)];
-        const [elementA, elementB] = [elementTypes[d.typeA]!, elementTypes[d.typeB]!];
+        const [A, B] = [new Float64Array(M * K), new Float64Array(N * K)];
+        const integer = d.sums === 's32';
+        const C = integer ? new Float64Array(M * N) : new Float32Array(M * N);
         const common = { K, firstRow: 0, generation: 'blackwell' as const };
         if (inTensorMemory) {
-          const values = d.typeA === 'bf16' ? brainValues : halfValues;
+          const { perWord, get } = elementA;
           for (let m = 0; m < M; m++)
             for (let k = 0; k < K; k++) {
-              const word = block.tensor[((a0 & 0xffff) + (k >> 1)) * rows + m]!;
-              A[m * K + k] = values[(word >>> (16 * (k & 1))) & 0xffff]!;
+              const word = block.tensor[((a0 & 0xffff) + Math.floor(k / perWord)) * rows + laneOf(m, M)]!;
+              A[m * K + k] = get(word, k % perWord);
             }
         } else readTile(block, warp, a0, a1, { ...common, rows: M, transposed: d.transposedA, element: elementA }, A);
         readTile(block, warp, b0, b1, { ...common, rows: N, transposed: d.transposedB, element: elementB }, B);
-        const sums = new Float32Array(block.tensor.buffer);
-        if (keep) for (let m = 0; m < M; m++) for (let n = 0; n < N; n++) C[m * N + n] = sums[(column + n) * rows + m]!;
+        const sums = integer ? block.tensor : new Float32Array(block.tensor.buffer);
+        const cell = (m: number, n: number): number => (column + n) * rows + laneOf(m, M);
+        if (keep) for (let m = 0; m < M; m++) for (let n = 0; n < N; n++) C[m * N + n] = sums[cell(m, n)]!;
         multiplyAdd(A, B, C, M, N, K);
-        for (let m = 0; m < M; m++) for (let n = 0; n < N; n++) sums[(column + n) * rows + m] = C[m * N + n]!;
+        for (let m = 0; m < M; m++) for (let n = 0; n < N; n++) sums[cell(m, n)] = C[m * N + n]!;
         block.launch.products += M * N * K;
       };
       if (block.launch.schedule.compute === 'late') block.tensorWork.push(perform);
@@ -192,8 +207,16 @@ export const tensorMemory = {
   'tcgen05.alloc': { doc: 'allocates columns of tensor memory', operands: ['address', 'value'], warp: allocate },
   'tcgen05.dealloc': { doc: 'frees columns', operands: ['value', 'value'], warp: free },
   'tcgen05.relinquish_alloc_permit': converging('no more allocations of this block'),
-  'tcgen05.ld': { doc: 'tensor memory to registers', operands: ['any', 'address'], warp: (s) => move(s, true) },
-  'tcgen05.st': { doc: 'registers to tensor memory', operands: ['address', 'any'], warp: (s) => move(s, false) },
+  'tcgen05.ld': {
+    doc: 'tensor memory to registers',
+    operands: ['any', 'address', 'constant?'],
+    warp: (s) => move(s, true),
+  },
+  'tcgen05.st': {
+    doc: 'registers to tensor memory',
+    operands: ['address', 'any', 'any?'],
+    warp: (s) => move(s, false),
+  },
   'tcgen05.wait::ld': converging('waits for loads of tensor memory, which are done at once here'),
   'tcgen05.wait::st': converging('waits for stores to tensor memory, which are done at once here'),
   'tcgen05.fence::before_thread_sync': converging('order between threads'),

@@ -1,0 +1,154 @@
+/** Running kernels as the code of a device, in the simulator. */
+
+import { CompileError, type Diagnostic, invariant } from '../diagnostics/diagnostic.js';
+import type { Kernel } from '../frontend/kernel.js';
+import type { ParamSpecs } from '../frontend/params.js';
+import { type DType, i32, i64, isWide, tryDType } from '../ir/dtypes.js';
+import { parseExtent } from '../ir/parser.js';
+import { evaluateExtent } from '../ir/symbolic.js';
+import type { DevicePlan, PlanSlot } from '../lowering/device-plan.js';
+import {
+  type Buffers,
+  loadPtx,
+  type PtxArgument,
+  type PtxLaunch,
+  type SimulateOptions,
+  type SimulationReport,
+  simulatePtx,
+  simulateSchedules,
+} from '../simulator/index.js';
+import { bindArguments, extentArguments, type HostValue } from './bind.js';
+import { artifact, type Compiled, type CompileOptions, compile } from './compile.js';
+import { bytesOf, type NdArray } from './nd-array.js';
+import type { Arguments, Results } from './run.js';
+import { type AnyKernel, type KernelSource, withDisplayLocations } from './source.js';
+
+export interface KernelSimulateOptions
+  extends Omit<CompileOptions, 'emit'>,
+    Pick<SimulateOptions, 'checks' | 'maxSteps'> {
+  /** The device: `sm_80`, `sm_90a`, `sm_100a`. */
+  readonly target: string;
+  /** Runs every schedule and compares; the first one alone, if not told. */
+  readonly allSchedules?: boolean;
+}
+
+export interface KernelSimulation {
+  readonly outputs: Readonly<Record<string, NdArray>>;
+  /** What the checks found, of every launch. */
+  readonly findings: readonly Diagnostic[];
+  readonly compiled: Compiled;
+  /** Of each launch that ran. */
+  readonly launches: readonly SimulationReport[];
+}
+
+/** One launch of a plan for given arguments; undefined where its grid is empty. */
+function launchOf(
+  plan: DevicePlan,
+  args: ReadonlyMap<string, number>,
+  scalars: ReadonlyMap<string, number | bigint>,
+  scratch: Map<string, Uint8Array>,
+  name: string,
+): PtxLaunch | undefined {
+  const valueOf = (text: string): number => evaluateExtent(parseExtent(text), args);
+  const grid = [0, 1, 2].map((d) => (plan.grid[d] === undefined ? 1 : valueOf(plan.grid[d]))) as [
+    number,
+    number,
+    number,
+  ];
+  if (grid.some((n) => n === 0)) return undefined;
+  const programs = grid[0] * grid[1] * grid[2];
+  const argument = (slot: PlanSlot): PtxArgument => {
+    switch (slot.kind) {
+      case 'pointer':
+        return { kind: 'buffer', name: slot.array };
+      case 'scalar': {
+        const dtype = tryDType(slot.dtype);
+        const value = scalars.get(slot.name);
+        invariant(dtype && value !== undefined, `no value for the scalar '${slot.name}'`);
+        return { kind: 'scalar', dtype, value: isWide(dtype) ? BigInt(value) : Number(value) };
+      }
+      case 'extent':
+        return slot.type === 'i64'
+          ? { kind: 'scalar', dtype: i64 as DType, value: BigInt(valueOf(slot.value)) }
+          : { kind: 'scalar', dtype: i32, value: valueOf(slot.value) };
+      case 'tensorMap': {
+        const [sizes, strides] = [slot.shape.map(valueOf).reverse(), slot.strides.map(valueOf).reverse()];
+        return {
+          kind: 'tensorMap',
+          name: slot.array,
+          elementBytes: slot.elementBytes as 1 | 2 | 4 | 8,
+          sizes,
+          strides: strides.slice(1).map((s) => s * slot.elementBytes),
+          box: [...slot.box].reverse(),
+          swizzle: slot.swizzle,
+        };
+      }
+      case 'scratch': {
+        if (slot.bytesPerProgram === 0) return { kind: 'null' };
+        const buffer = `${name}: ${slot.use} scratch`;
+        scratch.set(buffer, new Uint8Array(slot.bytesPerProgram * programs));
+        return { kind: 'buffer', name: buffer };
+      }
+    }
+  };
+  return {
+    grid,
+    block: plan.block,
+    ...(plan.cluster ? { cluster: plan.cluster } : {}),
+    sharedBytes: plan.sharedBytes,
+    arguments: plan.params.map(argument),
+  };
+}
+
+/** Compiles a kernel from IR for a device and executes the device's code from the launch plan. */
+export async function simulateSource(
+  kernel: AnyKernel | KernelSource,
+  given: Readonly<Record<string, HostValue>>,
+  { allSchedules = false, checks, maxSteps, ...options }: KernelSimulateOptions,
+): Promise<KernelSimulation> {
+  const compiled = await compile(kernel, { ...options, emit: ['ptx', 'plan.json'] });
+  return withDisplayLocations(kernel.folder, () => {
+    const bound = bindArguments(compiled.kernel, given);
+    const buffers = new Map([...bound.arrays].map(([name, array]) => [name, bytesOf(array)]));
+    const args = extentArguments(bound);
+    const findings: Diagnostic[] = [];
+    const launches: SimulationReport[] = [];
+    const limits: SimulateOptions = {
+      ...(checks === undefined ? {} : { checks }),
+      ...(maxSteps === undefined ? {} : { maxSteps }),
+    };
+    compiled.plan.launches.forEach((launch) => {
+      invariant(launch.device, `the plan of '${launch.symbol}' is for no device`);
+      const scratch = new Map<string, Uint8Array>();
+      const setup = launchOf(launch.device, args, bound.scalars, scratch, launch.symbol);
+      if (!setup) return;
+      const stage = compiled.plan.launches.length === 1 ? 'ptx' : `${launch.symbol}.ptx`;
+      const loaded = loadPtx(Buffer.from(artifact(compiled, stage)).toString('utf8'));
+      const memory: Buffers = Object.fromEntries([...buffers, ...scratch]);
+      const report = (allSchedules ? simulateSchedules : simulatePtx)(loaded, setup, memory, limits);
+      launches.push(report);
+      findings.push(...report.findings);
+    });
+    const named = compiled.kernel.params.filter((p) => p.kind === 'array' && (p.role === 'out' || p.role === 'inout'));
+    const outputs = Object.fromEntries(named.map((p) => [p.name, bound.arrays.get(p.name)!]));
+    return { outputs, findings, compiled, launches };
+  });
+}
+
+/**
+ * Compiles a kernel for a device and runs the device's code in the simulator: no device is needed.
+ *
+ * @param given inputs and scalars by name; dims are read off the shapes of the inputs.
+ * @returns outputs by name.
+ * @throws CompileError: what `compile` throws; an instruction that is not modelled, an access out of bounds, a race or
+ * whatever else the checks find. ToolError: a tool is missing or failed.
+ */
+export async function simulate<P extends ParamSpecs, I, O>(
+  kernel: Kernel<P, I, O>,
+  given: Arguments<I>,
+  options: KernelSimulateOptions,
+): Promise<Results<O>> {
+  const { outputs, findings } = await simulateSource(kernel as AnyKernel, given, options);
+  if (findings.length > 0) throw new CompileError(findings);
+  return outputs as Results<O>;
+}
