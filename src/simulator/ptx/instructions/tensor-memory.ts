@@ -116,8 +116,9 @@ function describe(descriptor: number) {
   };
 }
 
-/** Lane of tensor memory that row `m` of a product lies in: 64 rows take the first half of each quarter. */
-const laneOf = (m: number, M: number): number => (M === 64 ? (m >> 4) * 32 + (m & 15) : m);
+/** Lane of tensor memory that row `m` of a matrix at `address` lies in: 64 rows take one half of each quarter. */
+const laneOf = (m: number, M: number, address: number): number =>
+  (M === 64 ? (m >> 4) * 32 + (m & 15) : m) + (address >>> 16);
 
 function mma(scope: Scope) {
   const { instruction: i, symbols } = scope;
@@ -144,7 +145,8 @@ function mma(scope: Scope) {
         enable.kind === 'immediate'
           ? enable.value !== 0n
           : enable.kind === 'predicate' && (((warp.predicates[enable.index]! >>> lane) & 1) === 1) !== enable.negated;
-      const column = target(warp, lane) & 0xffff;
+      const to = target(warp, lane);
+      const column = to & 0xffff;
       const [a0, a1, b0, b1] = [aLow(warp, lane), aHigh(warp, lane), bLow(warp, lane), bHigh(warp, lane)];
       const perform = (): void => {
         const [A, B] = [new Float64Array(M * K), new Float64Array(N * K)];
@@ -155,13 +157,13 @@ function mma(scope: Scope) {
           const { perWord, get } = elementA;
           for (let m = 0; m < M; m++)
             for (let k = 0; k < K; k++) {
-              const word = block.tensor[((a0 & 0xffff) + Math.floor(k / perWord)) * rows + laneOf(m, M)]!;
+              const word = block.tensor[((a0 & 0xffff) + Math.floor(k / perWord)) * rows + laneOf(m, M, a0)]!;
               A[m * K + k] = get(word, k % perWord);
             }
         } else readTile(block, warp, a0, a1, { ...common, rows: M, transposed: d.transposedA, element: elementA }, A);
         readTile(block, warp, b0, b1, { ...common, rows: N, transposed: d.transposedB, element: elementB }, B);
         const sums = integer ? block.tensor : new Float32Array(block.tensor.buffer);
-        const cell = (m: number, n: number): number => (column + n) * rows + laneOf(m, M);
+        const cell = (m: number, n: number): number => (column + n) * rows + laneOf(m, M, to);
         if (keep) for (let m = 0; m < M; m++) for (let n = 0; n < N; n++) C[m * N + n] = sums[cell(m, n)]!;
         multiplyAdd(A, B, C, M, N, K);
         for (let m = 0; m < M; m++) for (let n = 0; n < N; n++) sums[cell(m, n)] = C[m * N + n]!;
