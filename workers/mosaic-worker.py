@@ -187,6 +187,11 @@ def metadata(module):
             "sharedBytes": launch.shared, "cluster": launch.cluster, "params": host.params(), "tensorMaps": host.maps}
 
 
+def place(location):
+    """A location as text. An operation without one of its own is placed in the text that it was read from."""
+    return str(location).replace('"-"', '"kernel.mgpu.mlir"')
+
+
 def placed(work):
     """Runs work(op) of JAX; what it raises carries the place of the innermost operation."""
     def rule(self, op, *rest):
@@ -195,19 +200,24 @@ def placed(work):
         except Refused:
             raise
         except Exception as e:
-            raise Refused(f"{op.operation.location}: error: {type(e).__name__}: {str(e)[:600]}") from e
+            raise Refused(f"{place(op.operation.location)}: error: {type(e).__name__}: {str(e)[:600]}") from e
     return rule
 
 
 dialect_lowering.LoweringContext.lower_op = placed(dialect_lowering.LoweringContext.lower_op)
 
 
-def without_rule(module):
-    """The first operation on vectors that one of the two tables does not know."""
-    for op in operations(module.operation):
+def without_rule(op):
+    """Refuses the first operation on vectors that layout inference does not know."""
+    for view in (o for region in op.regions for block in region.blocks for o in block.operations):
+        op = view.operation
+        if op.name not in ("mosaic_gpu.custom_primitive", "mosaic_gpu.warp_map"):
+            without_rule(op)
+        if op.name in ("scf.yield", "scf.condition"):
+            continue
         vectors = any(isinstance(v.type, ir.VectorType) for v in [*op.operands, *op.results])
         if vectors and op.name not in layout_inference._constraint_system_derivation_rules:
-            raise Refused(f"{op.location}: error: Mosaic GPU has no layout rule for {op.name}")
+            raise Refused(f"{place(op.location)}: error: Mosaic GPU has no layout rule for {op.name}")
 
 
 def tidy(module):
@@ -234,8 +244,7 @@ def lower(job, announce):
             module.operation.verify()
         except ir.MLIRError as e:
             for d in e.error_diagnostics:
-                # Without a place of its own an operation is placed in this text.
-                print(f"{str(d.location).replace(chr(34) + '-' + chr(34), chr(34) + 'kernel.mgpu.mlir' + chr(34))}: error: {d.message}")
+                print(f"{place(d.location)}: error: {d.message}")
             raise
         tick("parse")
         if job.get("check"):
@@ -244,7 +253,7 @@ def lower(job, announce):
         core._infer_arch = lambda: arch  # JAX would ask a device.
         try:
             tidy(module)
-            without_rule(module)
+            without_rule(module.operation)
             announce("layouts")
             layout_inference.infer_layout(module, arch=arch, fuel=FUEL)
             tick("layouts")

@@ -1,35 +1,49 @@
-/** From a kernel to images for GPUs by Mosaic GPU. */
+/** From a kernel to images for GPUs by Mosaic GPU: gates, lowering, the worker and the tools, cache, limits, plan. */
 
-import { CompileError } from '../diagnostics/diagnostic.js';
+import { basename } from 'node:path';
+import { CompileError, InternalError, invariant } from '../diagnostics/diagnostic.js';
+import { assetPath } from '../drivers/assets.js';
+import type { Entry } from '../drivers/cache.js';
+import { readInput } from '../drivers/files.js';
+import { keyOf, sha256 } from '../drivers/fingerprint.js';
+import type { ForkServer } from '../drivers/fork-server.js';
+import {
+  buildMosaic,
+  type MosaicBuild,
+  type MosaicJob,
+  type MosaicStage,
+  mosaicStages,
+} from '../drivers/mosaic/stages.js';
+import { mosaicScripts, withMosaicWorker } from '../drivers/mosaic/worker.js';
+import { findPtxas } from '../drivers/ptxas.js';
+import type { StageRecord } from '../drivers/stages.js';
+import { findTool } from '../drivers/tool.js';
+import { setFolder } from '../drivers/toolchain.js';
 import type * as ir from '../ir/kernel.js';
 import { runPasses } from '../ir/pass.js';
 import { loweringPipeline } from '../ir/passes/index.js';
+import { printKernel } from '../ir/printer.js';
 import { illegalInLowered } from '../ir/stage.js';
-import type { DeviceLaunch } from '../lowering/device-launch.js';
+import type { DevicePlan } from '../lowering/device-plan.js';
 import { missingDTypes } from '../lowering/dtype-gate.js';
-import type { GpuTarget } from '../lowering/gpu-target.js';
+import type { GpuTarget, NvidiaTarget } from '../lowering/gpu-target.js';
+import { formatLaunchPlan, makeLaunchPlan } from '../lowering/launch-plan.js';
 import { mosaicGates } from '../lowering/mosaic-gpu/gate.js';
-import { lowerToMosaic } from '../lowering/mosaic-gpu/index.js';
-import type { Compiled, CompileOptions } from './compile.js';
+import { lowerToMosaic, type MosaicLaunch } from '../lowering/mosaic-gpu/index.js';
+import { planMosaicLaunch } from '../lowering/mosaic-gpu/plan.js';
+import type { Compiled, CompileOptions, Resumed } from './compile.js';
+import { openCache } from './compile.js';
 import { type AnyKernel, type KernelSource, sourceOf, withDisplayLocations } from './source.js';
 
+const ownStages: readonly string[] = ['kir', 'lowered.kir', 'plan.json'];
+
 /** Stages of Mosaic GPU in order; each is the extension of what it makes. */
-export const mosaicStageNames: readonly string[] = [
-  'kir',
-  'lowered.kir',
-  'mgpu.mlir',
-  'nvvm.mlir',
-  'ptx',
-  'cubin',
-  'plan.json',
-];
+export const mosaicStageNames: readonly string[] = ['kir', 'lowered.kir', ...mosaicStages, 'plan.json'];
 
 export interface MosaicLowered {
   readonly source: KernelSource;
   readonly lowered: ir.Kernel;
-  readonly launches: readonly DeviceLaunch[];
-  /** What each launch takes, as far as it can be told without any tool. */
-  readonly bill: readonly string[];
+  readonly launches: readonly MosaicLaunch[];
 }
 
 /** Everything that needs no tool: gates, passes, lowered to text. */
@@ -44,22 +58,151 @@ export function lowerForMosaic(
   const lowered = runPasses(source.kernel, loweringPipeline, hooks);
   const problems = [...illegalInLowered(lowered), ...missingDTypes(lowered, target)];
   if (problems.length > 0) throw new CompileError(problems);
-  const launches = lowerToMosaic(lowered, target);
-  return { source, lowered, launches, bill: [] };
+  return { source, lowered, launches: lowerToMosaic(lowered, target) };
 }
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+type Built = Pick<MosaicBuild, 'artifacts' | 'resources' | 'metadata'> & {
+  readonly records: readonly StageRecord[];
+  readonly cached: boolean;
+};
+
+const reportName = 'report.json';
+
+/** The artifacts of a job: from the cache where it has them, else made by the worker and the tools. */
+async function buildCached(worker: ForkServer, job: MosaicJob, options: CompileOptions): Promise<Built> {
+  const scripts = await Promise.all(mosaicScripts.map((s) => readInput(assetPath(s))));
+  const mlir = await findTool('mlir-opt', options.tools);
+  const assembler = job.wanted.includes('cubin') ? await findPtxas(job.target, options.tools) : undefined;
+  const python = options.pythons?.mosaic;
+  const key = keyOf({
+    layout: 'mosaic-1',
+    input: job.input,
+    from: job.from,
+    wanted: [...job.wanted].sort().join(','),
+    target: job.target.name,
+    lineInfo: String(job.lineInfo),
+    flags: JSON.stringify(job.toolFlags ?? {}),
+    mlir: mlir.version,
+    assembler: assembler?.version ?? '',
+    jax: python === undefined ? basename(await setFolder('mosaic')) : `${python} ${(await worker.about()).version}`,
+    scripts: scripts.map(sha256).join(' '),
+  });
+  const cache = openCache(options);
+  const known = await cache?.get(key);
+  if (known) return { ...fromEntry(known), records: [], cached: true };
+  const build = await buildMosaic(worker, job, {
+    ...(options.tools ? { tools: options.tools } : {}),
+    ...(options.timeout === undefined ? {} : { timeout: options.timeout }),
+    ...(options.signal ? { signal: options.signal } : {}),
+  });
+  const { resources, metadata } = build;
+  const wanted = job.wanted.map((s) => [s, build.artifacts.get(s)!] as const);
+  await cache?.put(
+    key,
+    new Map<string, Uint8Array>([...wanted, [reportName, utf8(JSON.stringify({ resources, metadata }))]]),
+  );
+  return { ...build, artifacts: new Map(wanted), cached: false };
+}
+
+function fromEntry(entry: Entry): Pick<Built, 'artifacts' | 'resources' | 'metadata'> {
+  const report = JSON.parse(Buffer.from(entry.get(reportName)!).toString('utf8')) as Pick<
+    Built,
+    'resources' | 'metadata'
+  >;
+  const artifacts = new Map([...entry].filter(([name]) => name !== reportName)) as ReadonlyMap<MosaicStage, Uint8Array>;
+  return { ...report, artifacts };
+}
+
+const withWorker = <T>(options: CompileOptions, work: (worker: ForkServer) => Promise<T>): Promise<T> =>
+  withMosaicWorker({ python: options.pythons?.mosaic }, work);
+
+const asNvidia = (target: GpuTarget): NvidiaTarget => {
+  if (target.vendor === 'nvidia') return target;
+  throw new InternalError('Mosaic GPU compiles for NVIDIA');
+};
 
 /**
  * Compiles a kernel by Mosaic GPU.
  *
- * @throws CompileError: the kernel is wrong, or is none that this back end takes.
+ * @throws CompileError: the kernel is wrong, or is none that this back end takes. ToolError: a tool is missing or failed.
  */
 export async function compileMosaic(
   kernel: AnyKernel | KernelSource,
-  target: GpuTarget,
+  gpu: GpuTarget,
   options: CompileOptions,
 ): Promise<Compiled> {
-  return withDisplayLocations(kernel.folder, () => {
-    lowerForMosaic(kernel, target, options);
-    throw new Error('unreachable');
+  const target = asNvidia(gpu);
+  const emit = options.emit ?? ['cubin', 'plan.json'];
+  return withDisplayLocations(kernel.folder, async () => {
+    const { source, lowered, launches } = lowerForMosaic(kernel, target, options);
+    const stages = mosaicStages.filter((s) => emit.includes(s));
+    // The plan tells what only the lowering knows, and names the image.
+    const wanted = emit.includes('plan.json') ? [...new Set([...stages, 'cubin' as const])] : stages;
+    const needsTools = wanted.some((s) => s !== 'mgpu.mlir');
+    const jobs = launches.map((l) => jobOf('mgpu.mlir', utf8(l.text), wanted, target, options));
+    const built = needsTools
+      ? await withWorker(options, (worker) => Promise.all(jobs.map((job) => buildCached(worker, job, options))))
+      : [];
+    const plans: DevicePlan[] = emit.includes('plan.json') ? built.map((b, i) => planOf(launches[i]!, b, target)) : [];
+    const symbols = launches.map((l) => l.symbol);
+    const plan = makeLaunchPlan(lowered, target.name, symbols, [], plans);
+    const artifacts = new Map<string, Uint8Array>();
+    const own: Readonly<Record<string, () => string>> = {
+      kir: () => printKernel(source.kernel),
+      'lowered.kir': () => printKernel(lowered),
+      'plan.json': () => formatLaunchPlan(plan),
+    };
+    for (const stage of emit)
+      if (ownStages.includes(stage)) artifacts.set(stage, utf8(own[stage]!()));
+      else
+        launches.forEach(({ symbol, text }, i) => {
+          const bytes = stage === 'mgpu.mlir' ? utf8(text) : built[i]!.artifacts.get(stage as MosaicStage)!;
+          artifacts.set(launches.length === 1 ? stage : `${symbol}.${stage}`, bytes);
+        });
+    return {
+      target: target.name,
+      kernel: source.kernel,
+      lowered,
+      plan,
+      artifacts,
+      records: built.flatMap((b) => b.records),
+      cached: built.length > 0 && built.every((b) => b.cached),
+      warnings: source.warnings,
+      launches: symbols.map((name, i) => ({ name, options: {}, resources: built[i]?.resources ?? {} })),
+    };
   });
+}
+
+function jobOf(
+  from: MosaicStage,
+  input: Uint8Array,
+  wanted: readonly MosaicStage[],
+  target: NvidiaTarget,
+  { lineInfo = true, toolFlags }: CompileOptions,
+): MosaicJob {
+  return { from, input, wanted, target, lineInfo, ...(toolFlags ? { toolFlags } : {}) };
+}
+
+function planOf(launch: MosaicLaunch, { artifacts, metadata }: Built, target: NvidiaTarget): DevicePlan {
+  invariant(metadata, 'the lowering told nothing of its kernel');
+  const image = artifacts.get('cubin')!;
+  const described = { stage: 'cubin', architecture: target.name, bytes: image.length, sha256: sha256(image) };
+  return planMosaicLaunch(launch, metadata, described);
+}
+
+/** Goes on from a stage that `--emit` wrote. */
+export async function resumeMosaic(
+  file: string,
+  stage: MosaicStage,
+  wanted: readonly string[],
+  gpu: GpuTarget,
+  options: CompileOptions,
+): Promise<Resumed> {
+  const target = asNvidia(gpu);
+  const stages = mosaicStages.filter((s) => wanted.includes(s));
+  const job = jobOf(stage, await readInput(file), stages, target, options);
+  const { artifacts, records, cached, resources } = await withWorker(options, (w) => buildCached(w, job, options));
+  return { artifacts, records, cached, launches: [{ name: basename(file, `.${stage}`), options: {}, resources }] };
 }

@@ -28,7 +28,7 @@ import { renderMlir } from '../lowering/render.js';
 import { symbolsFor } from '../lowering/symbol.js';
 import { asCpuTarget, type CpuTarget, parseTarget, type Target } from '../lowering/target.js';
 import { accepted, backendFor } from './backend.js';
-import { compileMosaic, lowerForMosaic, mosaicStageNames } from './compile-mosaic.js';
+import { compileMosaic, lowerForMosaic, mosaicStageNames, resumeMosaic } from './compile-mosaic.js';
 import {
   type BuiltLaunch,
   compileTriton,
@@ -127,8 +127,8 @@ export function checkKernel(
   const target = asTarget(targetName);
   const { backend, warnings: deprecations } = backendFor(kernel, target, options);
   if (target.kind === 'gpu' && backend === 'mosaic_gpu') {
-    const { source, bill } = lowerForMosaic(kernel, target, options);
-    return { warnings: [...source.warnings, ...deprecations], bill };
+    const { source, launches } = lowerForMosaic(kernel, target, options);
+    return { warnings: [...source.warnings, ...deprecations], bill: launches.flatMap((l) => l.bill) };
   }
   if (target.kind === 'gpu') {
     const { source, launches, options: chosen, warnings } = lowerForTriton(kernel, target, options);
@@ -333,7 +333,7 @@ export function stageOfFile(file: string): string | undefined {
 export function startStages(target: Target): readonly string[] {
   const tools =
     target.kind === 'gpu'
-      ? tritonStages(target).slice(0, -1)
+      ? [...tritonStages(target).slice(0, -1), ...(target.vendor === 'nvidia' ? ['mgpu.mlir', 'nvvm.mlir'] : [])]
       : cpuStages({ target, lineInfo: true }).map((s) => s.from);
   return ['kir', 'lowered.kir', ...new Set(tools)];
 }
@@ -356,6 +356,8 @@ export async function resumeFrom(
 ): Promise<Resumed> {
   const target = asTarget(options.target ?? 'cpu');
   checkStages(wanted, target);
+  if (target.kind === 'gpu' && (stage === 'mgpu.mlir' || stage === 'nvvm.mlir'))
+    return resumeMosaic(file, stage, wanted, target, options);
   if (target.kind === 'gpu') return resumeTriton(file, stage, wanted, target, options);
   const bytes = await readInput(file);
   if (stage !== 'lowered.kir') return runTools(stage, bytes, wanted, target, options);

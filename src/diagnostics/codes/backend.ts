@@ -89,4 +89,19 @@ export const backendCodes = {
     'This version checks the mesh and the scratch memory of an explicit program, but cannot trace its body yet. `blockProgram` runs on every back end.',
     () => 'this version of tilewright cannot trace plgpu.warpgroupProgram yet',
   ),
+  strideUnpromised: defineCode<{ array: string; multiple: number; dtype: string }>(
+    'TW2042',
+    'error',
+    'rows that TMA cannot take',
+    'TMA copies blocks of arrays whose rows begin at multiples of 16 bytes. A run-time extent may be any number, unless the kernel promises more: `dim("n", { multipleOf: 8 })`. The launch then refuses an `n` that breaks the promise.',
+    ({ array, multiple, dtype }) =>
+      `rows of '${array}' must be multiples of ${multiple} elements of ${dtype} for TMA, which is not promised`,
+  ),
+  accumulators: defineCode<{ m: number; n: number; registers: number }>(
+    'TW2043',
+    'error',
+    'a block of sums that registers cannot hold',
+    'wgmma keeps sums in the registers of a warpgroup: m · n / 128 of the 255 that a thread has, besides what the epilogue takes.',
+    ({ m, n, registers }) => `sums of ${m} × ${n} take ${registers} registers of each thread of a warpgroup`,
+  ),
 } as const;
