@@ -15,6 +15,7 @@ import {
   grid,
   kernel,
   loop,
+  perTarget,
   zeros,
 } from 'tilewright';
 
@@ -24,15 +25,21 @@ import {
  */
 export const matmul = kernel(
   'matmul',
-  {
-    dtype: dtypes(f32, f16, bf16),
-    bm: choice([256, 128, 64]),
-    bn: choice([256, 128, 64]),
-    bk: choice([128, 64]),
-    precision: choice<DotPrecision>(['ieee', 'tf32']),
-  },
-  ({ dtype, bm, bn, bk, precision }) => {
-    const [m, n, k] = [dim('m'), dim('n'), dim('k')];
+  perTarget(
+    // Hopper: sums of a block fit the registers of a warpgroup, and TMA copies rows that begin at multiples of 16 bytes.
+    { sm_90: { bm: 128, bn: 128, bk: 64, rows: 8 } },
+    {
+      dtype: dtypes(f32, f16, bf16),
+      bm: choice([256, 128, 64]),
+      bn: choice([256, 128, 64]),
+      bk: choice([128, 64]),
+      precision: choice<DotPrecision>(['ieee', 'tf32']),
+      /** What the caller promises that n and k are multiples of. */
+      rows: 1,
+    },
+  ),
+  ({ dtype, bm, bn, bk, precision, rows }) => {
+    const [m, n, k] = [dim('m'), dim('n', { multipleOf: rows }), dim('k', { multipleOf: rows })];
     const g = grid({ m: cdiv(m, bm), n: cdiv(n, bn) });
     return blockProgram(
       {

@@ -20,7 +20,9 @@ export type PtxArgument =
   | { readonly kind: 'null' }
   | { readonly kind: 'scalar'; readonly dtype: DType; readonly value: number | bigint }
   /** Passed by value, 128 bytes. The address is that of the buffer. */
-  | ({ readonly kind: 'tensorMap'; readonly name: string; readonly offset?: number } & Omit<TensorMap, 'address'>);
+  | ({ readonly kind: 'tensorMap'; readonly name: string; readonly offset?: number } & Omit<TensorMap, 'address'>)
+  /** One after the other in a parameter by value: the tensor maps of Mosaic GPU. */
+  | { readonly kind: 'block'; readonly parts: readonly PtxArgument[] };
 
 export interface PtxLaunch {
   /** The first of the text, if not told. */
@@ -98,6 +100,11 @@ function argumentBytes(
       const host = allocateHost(argument.dtype, 1);
       encodeElement(argument.dtype, argument.value, host, 0);
       return new Uint8Array(host.buffer);
+    }
+    case 'block': {
+      const parts = argument.parts.map((part) => argumentBytes(part, addressOf));
+      const wrong = parts.find((part) => typeof part === 'string');
+      return wrong ?? Uint8Array.from((parts as Uint8Array[]).flatMap((part) => [...part]));
     }
     case 'buffer':
     case 'tensorMap': {

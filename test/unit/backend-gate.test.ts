@@ -160,7 +160,11 @@ describe('which back end compiles', () => {
   test('programs can ask', () => {
     expect(supportedBackends(copy(), 'cpu')).toEqual(['cpu']);
     expect(supportedBackends(copy(mosaic()), 'gfx942')).toEqual([]);
-    expect(supportedBackends(copy(triton()), 'sm_90')).not.toContain('mosaic_gpu');
+    expect(supportedBackends(copy(), 'sm_90')).toEqual(['triton', 'mosaic_gpu']);
+    expect(supportedBackends(copy([triton(), mosaic()]), 'sm_90')).toEqual(['triton', 'mosaic_gpu']);
+    expect(supportedBackends(copy(mosaic()), 'sm_90')).toEqual(['mosaic_gpu']);
+    expect(supportedBackends(copy(triton()), 'sm_90')).toEqual(['triton']);
+    expect(supportedBackends(copy([triton(), mosaic()]), 'gfx942')).toEqual(['triton']);
   });
 });
 

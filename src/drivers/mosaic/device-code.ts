@@ -10,7 +10,7 @@ const triple = 'nvptx64-nvidia-cuda';
 /** The PTX version that each architecture's instructions came with. */
 const ptxFeature = ({ capability }: NvidiaTarget): string => (capability >= 100 ? 'ptx86' : 'ptx84');
 
-/** Passes up to a kernel of llvm and nvvm, with vectors and casts left. The order is measured: see ADR 0003. */
+/** Passes up to a kernel of llvm and nvvm, with vectors and casts left. The order is measured: see ADR 0004. */
 const outline = (target: NvidiaTarget): string => {
   const device = [
     'convert-vector-to-scf{target-rank=1}',

@@ -1,7 +1,6 @@
 /** Lowering of the kernel IR to the text of Mosaic GPU: one module for each launch. */
 
 import { InternalError } from '../../diagnostics/diagnostic.js';
-import type { Loc } from '../../diagnostics/location.js';
 import type { DType } from '../../ir/dtypes.js';
 import type { Kernel, Launch } from '../../ir/kernel.js';
 import { definitionOf, isOp } from '../../ir/ops/index.js';
@@ -49,13 +48,12 @@ export function lowerToMosaic(kernel: Kernel, target: GpuTarget): readonly Mosai
 
 function lowerLaunch(kernel: Kernel, launch: Launch, target: NvidiaTarget, symbol: string): MosaicLaunch {
   const program = new Program(kernel, launch, target);
-  let at: Loc = launch.loc;
   withOpLocation(
-    () => at,
+    () => program.at,
     target.name,
     () => {
       for (const op of launch.body.ops) {
-        at = op.loc;
+        program.at = op.loc;
         emit(program, op);
       }
     },

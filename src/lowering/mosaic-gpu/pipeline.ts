@@ -1,6 +1,6 @@
 /**
  * The pipeline pass: a loop that adds products of blocks becomes TMA copies into a ring of shared buffers, mbarriers and
- * wgmma. ADR 0003 says what it matches and why.
+ * wgmma. ADR 0004 says what it matches and why.
  */
 
 import { backendCodes } from '../../diagnostics/codes/backend.js';
@@ -64,6 +64,7 @@ export function matchPipeline(program: Program, loop: OpOf<'for'>): Pipeline {
     return unsupportedOp('loops other than those that add up products of blocks, with mosaic_gpu');
   if (!isConstant(from, 0) || !isConstant(step, 1) || !isConstant(init[0]!, 0))
     return unsupportedOp('loops over products that do not count from 0 by 1 and start from zeros, with mosaic_gpu');
+  program.at = dot.loc;
   const [a, b] = [operandLoad(program, dot.operands.a), operandLoad(program, dot.operands.b)];
   const [m, k] = (dot.operands.a.type as TileType).shape as [number, number];
   const n = (dot.operands.b.type as TileType).shape.at(-1)!;

@@ -29,6 +29,8 @@ interface Reserved {
 
 export class Program {
   out = new Lines();
+  /** The op that is being lowered: where what is refused is told. */
+  at: Loc;
   readonly tiles = new Map<Value, Tile>();
   readonly reserved: Reserved[] = [];
   private scopes: Map<Value, string>[] = [new Map()];
@@ -42,6 +44,7 @@ export class Program {
     readonly launch: Launch,
     readonly target: NvidiaTarget,
   ) {
+    this.at = launch.loc;
     walk(launch.body, (op) => {
       for (const result of op.results) this.definitions.set(result, op);
     });
