@@ -115,8 +115,9 @@ function fromEntry(entry: Entry): Pick<Built, 'artifacts' | 'resources' | 'metad
   return { ...report, artifacts };
 }
 
-const withWorker = <T>(options: CompileOptions, work: (worker: ForkServer) => Promise<T>): Promise<T> =>
-  withMosaicWorker({ python: options.pythons?.mosaic }, work);
+/** Runs `work` with the worker of a call: the one it was given, or one of its own, which starts with its first job. */
+export const withMosaicWorkerOf = <T>(options: CompileOptions, work: (worker: ForkServer) => Promise<T>): Promise<T> =>
+  options.mosaicWorker ? work(options.mosaicWorker) : withMosaicWorker({ python: options.pythons?.mosaic }, work);
 
 const asNvidia = (target: GpuTarget): NvidiaTarget => {
   if (target.vendor === 'nvidia') return target;
@@ -143,7 +144,7 @@ export async function compileMosaic(
     const needsTools = wanted.some((s) => s !== 'mgpu.mlir');
     const jobs = launches.map((l) => jobOf('mgpu.mlir', utf8(l.text), wanted, target, options));
     const built = needsTools
-      ? await withWorker(options, (worker) => Promise.all(jobs.map((job) => buildCached(worker, job, options))))
+      ? await withMosaicWorkerOf(options, (worker) => Promise.all(jobs.map((job) => buildCached(worker, job, options))))
       : [];
     const plans: DevicePlan[] = emit.includes('plan.json') ? built.map((b, i) => planOf(launches[i]!, b, target)) : [];
     const symbols = launches.map((l) => l.symbol);
@@ -203,6 +204,8 @@ export async function resumeMosaic(
   const target = asNvidia(gpu);
   const stages = mosaicStages.filter((s) => wanted.includes(s));
   const job = jobOf(stage, await readInput(file), stages, target, options);
-  const { artifacts, records, cached, resources } = await withWorker(options, (w) => buildCached(w, job, options));
+  const { artifacts, records, cached, resources } = await withMosaicWorkerOf(options, (w) =>
+    buildCached(w, job, options),
+  );
   return { artifacts, records, cached, launches: [{ name: basename(file, `.${stage}`), options: {}, resources }] };
 }

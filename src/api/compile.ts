@@ -28,7 +28,7 @@ import { renderMlir } from '../lowering/render.js';
 import { symbolsFor } from '../lowering/symbol.js';
 import { asCpuTarget, type CpuTarget, parseTarget, type Target } from '../lowering/target.js';
 import { accepted, backendFor } from './backend.js';
-import { compileMosaic, lowerForMosaic, mosaicStageNames, resumeMosaic } from './compile-mosaic.js';
+import { compileMosaic, lowerForMosaic, mosaicStageNames, resumeMosaic, withMosaicWorkerOf } from './compile-mosaic.js';
 import {
   type BuiltLaunch,
   compileTriton,
@@ -72,6 +72,8 @@ export interface CompileOptions extends BackendRequest {
   readonly backendOptions?: Readonly<Record<string, string | number | boolean>>;
   /** A worker to share between calls; without one, a call that needs it starts its own. */
   readonly worker?: ForkServer;
+  /** The same for kernels that Mosaic GPU compiles. */
+  readonly mosaicWorker?: ForkServer;
   /** Interpreters to use instead of those of tool sets, by set. */
   readonly pythons?: Readonly<Partial<Record<SetName, string>>>;
   /** Folder of the cache; false for none. */
@@ -265,7 +267,7 @@ export async function compile(kernel: AnyKernel | KernelSource, options: Compile
   if (known.kind === 'gpu') {
     checkStages(emit, known, backend);
     // Its libraries are imported while the kernel is lowered; not before the back end has been chosen.
-    if (backend === 'triton') options.worker?.start();
+    (backend === 'triton' ? options.worker : options.mosaicWorker)?.start();
     const build = backend === 'mosaic_gpu' ? compileMosaic : compileTriton;
     const compiled = await build(kernel, known, { ...options, emit });
     return { ...compiled, warnings: [...warnings, ...compiled.warnings] };
@@ -320,7 +322,9 @@ export async function compileForTargets(
   options: Omit<CompileOptions, 'target'> = {},
 ): Promise<Compiled[]> {
   return withWorker(options, (worker) =>
-    settled(targets.map((target) => compile(kernel, { ...options, target, worker }))),
+    withMosaicWorkerOf(options, (mosaicWorker) =>
+      settled(targets.map((target) => compile(kernel, { ...options, target, worker, mosaicWorker }))),
+    ),
   );
 }
 

@@ -237,7 +237,7 @@ async function writeMade(made: readonly Made[], destination: Destination, { prin
     reporter.say(`${paths[i]}  ${sizeOf(bytes.length)}  ${note}${detail && `  ${detail}`}`);
 }
 
-/** Runs `work` with a worker of Triton that all targets share; where it may be needed it starts while the first kernel is still traced. */
+/** Runs `work` with the workers of both back ends for GPUs, which all targets share; each starts when it is first needed. */
 async function withWorkerFor<T>(
   targets: readonly Target[],
   idle: boolean,
@@ -247,10 +247,13 @@ async function withWorkerFor<T>(
 ): Promise<T> {
   if (idle || !targets.some((t) => t.kind === 'gpu')) return work(options);
   const { withTritonWorker } = await import('../drivers/triton/worker.js');
-  return withTritonWorker({ python: options.pythons?.triton, jobs }, (worker) => {
-    if (options.backend === undefined || options.backend === 'triton') worker.start();
-    return work({ ...options, worker });
-  });
+  const { withMosaicWorker } = await import('../drivers/mosaic/worker.js');
+  // That is behind the gates of the back end, and while the kernel is still lowered.
+  return withTritonWorker({ python: options.pythons?.triton, jobs }, (worker) =>
+    withMosaicWorker({ python: options.pythons?.mosaic, jobs }, (mosaicWorker) =>
+      work({ ...options, worker, mosaicWorker }),
+    ),
+  );
 }
 
 async function writeInto(folder: string, made: readonly Made[]): Promise<void> {
