@@ -4,6 +4,7 @@ import {
   bf16,
   blockProgram,
   cdiv,
+  type DType,
   dim,
   dot,
   ds,
@@ -17,11 +18,15 @@ import {
   loop,
   maximum,
   minimum,
+  perTarget,
   scalar,
   select,
   squeezed,
   zeros,
 } from 'tilewright';
+
+/** Blocks that fit the registers of a GPU; smaller ones for f32, which few have matrix instructions for. */
+const gpuBlocks = ({ dtype }: { dtype: DType }) => (dtype === f32 ? { bq: 32, bk: 16 } : { bq: 64, bk: 32 });
 
 /**
  * o[h, s, d] = softmax(scale · q kᵀ) v for each head h, in one pass over the keys (Dao et al., FlashAttention).
@@ -32,14 +37,21 @@ import {
  */
 export const flashAttention = kernel(
   'flash_attention',
-  { dtype: dtypes(f32, f16, bf16), bq: 64, bk: 64, bd: 64, causal: false },
+  perTarget(
+    { cuda: gpuBlocks, hip: gpuBlocks },
+    { dtype: dtypes(f32, f16, bf16), bq: 64, bk: 64, bd: 64, causal: false },
+  ),
   ({ dtype, bq, bk, bd, causal }) => {
     const [h, s, d] = [dim('h'), dim('s'), dim('d', { max: bd })];
     const g = grid({ h, i: cdiv(s, bq) });
     const rows = array(dtype, [h, s, d]).block([squeezed, bq, bd], [g.h, g.i, 0]);
     const head = array(dtype, [h, s, d]).block([squeezed, s, bd], [g.h, 0, 0]);
     return blockProgram(
-      { grid: g, inputs: { q: rows, k: head, v: head, scale: scalar(f32) }, outputs: { o: rows } },
+      {
+        grid: g,
+        inputs: { q: rows, k: head, v: head, scale: scalar(f32) },
+        outputs: { o: rows },
+      },
       ({ q, k, v, scale, o }) => {
         const queries = q.load();
         const first = g.i.mul(bq);

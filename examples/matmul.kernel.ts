@@ -6,6 +6,7 @@ import {
   cdiv,
   choice,
   type DotPrecision,
+  type DType,
   dim,
   dot,
   ds,
@@ -19,6 +20,15 @@ import {
   zeros,
 } from 'tilewright';
 
+/** f32 at full precision, which few GPUs have matrix instructions for. */
+const isSlow = ({ dtype, precision }: { dtype: DType; precision: DotPrecision }): boolean =>
+  dtype === f32 && precision === 'ieee';
+
+/** Blocks whose sums fit the registers of a GPU. */
+const gpuBlocks = (params: Parameters<typeof isSlow>[0]) =>
+  isSlow(params) ? { bm: 64, bn: 64, bk: 32 } : { bm: 128, bn: 128, bk: 32 };
+const hopperBlocks = (params: Parameters<typeof isSlow>[0]) => (isSlow(params) ? {} : { bk: 64 });
+
 /**
  * c[m, n] = a[m, k] · b[k, n], products summed in f32.
  * Each program makes one bm × bn block of c from a row of blocks of a and a column of blocks of b.
@@ -26,13 +36,13 @@ import {
 export const matmul = kernel(
   'matmul',
   perTarget(
-    // Hopper: sums of a block fit the registers of a warpgroup, and TMA copies rows that begin at multiples of 16 bytes.
-    { sm_90: { bm: 128, bn: 128, bk: 64, rows: 8 } },
+    // TMA of sm_90 copies rows that begin at multiples of 16 bytes.
+    { cuda: gpuBlocks, hip: gpuBlocks, sm_90: (params) => ({ ...hopperBlocks(params), rows: 8 }) },
     {
       dtype: dtypes(f32, f16, bf16),
       bm: choice([256, 128, 64]),
       bn: choice([256, 128, 64]),
-      bk: choice([128, 64]),
+      bk: choice([128, 64, 32]),
       precision: choice<DotPrecision>(['ieee', 'tf32']),
       /** What the caller promises that n and k are multiples of. */
       rows: 1,

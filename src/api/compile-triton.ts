@@ -12,7 +12,7 @@ import type { ForkServer } from '../drivers/fork-server.js';
 import type { StageRecord } from '../drivers/stages.js';
 import { notInstalled, setFolder, setTool } from '../drivers/toolchain.js';
 import { type OptionValue, resolveOptions, type TritonOptions } from '../drivers/triton/options.js';
-import { estimateSize, isHuge } from '../drivers/triton/size-estimate.js';
+import { estimateSize, isHuge, warpsFor } from '../drivers/triton/size-estimate.js';
 import {
   assemblerOf,
   buildTriton,
@@ -95,7 +95,7 @@ function lowerKernelForTriton(
   const launches = lowerToTriton(lowered, { target, params: backendOptions });
   const options = launches.map((l, i) =>
     resolveOptions(
-      { ...carried(lowered.launches[i]!), ...l.options, ...backendOptions },
+      { numWarps: warpsFor(l.text, target), ...carried(lowered.launches[i]!), ...l.options, ...backendOptions },
       target,
       lowered.launches[i]!.loc,
     ),

@@ -92,11 +92,19 @@ export async function withForkServer<T>(
   work: (server: ForkServer) => Promise<T>,
 ): Promise<T> {
   const scope = new AbortController();
+  const started: Promise<Live>[] = [];
   let current: Promise<Live> | undefined;
-  const live = async (): Promise<Live> => {
-    const known = await current?.catch(() => undefined);
-    if (!known || known.ended) current = launch(kind, options, scope.signal);
-    return current!;
+  const live = (): Promise<Live> => {
+    if (current) return current;
+    const mine = launch(kind, options, scope.signal);
+    current = mine;
+    started.push(mine);
+    const forget = (): void => {
+      if (current === mine) current = undefined;
+    };
+    // One that could not start, or has ended, is not asked again.
+    mine.then((server) => server.channel.ended).then(forget, forget);
+    return mine;
   };
   let last = 0;
   try {
@@ -114,8 +122,7 @@ export async function withForkServer<T>(
     });
   } finally {
     scope.abort();
-    const running = await current?.catch(() => undefined);
-    await running?.channel.ended;
+    await Promise.allSettled(started.map(async (server) => (await server).channel.ended));
   }
 }
 

@@ -43,15 +43,24 @@ export type Params<P> = {
 };
 
 const overrides = Symbol('overrides');
-type Overridden = { readonly [overrides]?: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
+
+/** A target's own defaults; where they depend on other parameters (most often the dtype), as a function of those. */
+type TargetParams<P> = Partial<Params<P>> | ((params: Params<P>) => Partial<Params<P>>);
+type Override = Readonly<Record<string, unknown>> | ((params: unknown) => Readonly<Record<string, unknown>>);
+type Overridden = { readonly [overrides]?: Readonly<Record<string, Override>> };
 
 /**
  * Defaults that differ by target: `perTarget({ gfx942: { bm: 64 } }, { bm: 128 })`. `cuda` stands for all targets of NVIDIA and
- * `hip` for all of AMD; one target's own values go before those.
+ * `hip` for all of AMD; one target's own values go before those. A function gets the other parameters as given or by default:
+ * `perTarget({ cuda: ({ dtype }) => ({ bm: dtype === f32 ? 64 : 128 }) }, { dtype: dtypes(f32, f16), bm: 256 })`.
  */
-export function perTarget<P extends ParamSpecs>(targets: Readonly<Record<string, Partial<Params<P>>>>, defaults: P): P {
+export function perTarget<P extends ParamSpecs>(
+  targets: Readonly<Record<string, TargetParams<NoInfer<P>>>>,
+  defaults: P,
+): P {
   checkRecord("'perTarget' takes parameters by target", targets);
-  for (const [target, values] of Object.entries(targets)) checkRecord(`'${target}' of perTarget is a record`, values);
+  for (const [target, values] of Object.entries(targets))
+    if (typeof values !== 'function') checkRecord(`'${target}' of perTarget is a record`, values);
   checkRecord("'perTarget' takes a record of defaults", defaults);
   return Object.defineProperty({ ...defaults }, overrides, { value: targets }) as P;
 }
@@ -62,13 +71,19 @@ export function resolveParams(
   target: string | undefined,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
+  const general: Record<string, unknown> = {};
+  for (const [name, spec] of Object.entries(specs)) general[name] = given[name] ?? defaultOf(spec);
+  if (target === undefined) return general;
   const targets = (specs as Overridden)[overrides] ?? {};
-  const own: Readonly<Record<string, unknown>> =
-    target === undefined ? {} : Object.assign({}, ...spellings(target).map((s) => targets[s]));
-  const values: Record<string, unknown> = {};
-  for (const [name, spec] of Object.entries(specs)) values[name] = given[name] ?? own[name] ?? defaultOf(spec);
+  const values = { ...general };
+  for (const spelling of spellings(target))
+    for (const [name, value] of Object.entries(ownParams(targets[spelling], general)))
+      if (given[name] === undefined && value !== undefined) values[name] = value;
   return values;
 }
+
+const ownParams = (own: Override | undefined, params: unknown): Readonly<Record<string, unknown>> =>
+  typeof own === 'function' ? own(params) : (own ?? {});
 
 /**
  * How a target may be spelled in `perTarget`, the particular after the general: `cuda` is every `sm_…` and `hip` every
@@ -92,7 +107,9 @@ export function checkParamSpecs(kernel: string, specs: ParamSpecs): void {
   for (const [name, spec] of Object.entries(specs))
     if (!isParam(defaultOf(spec)))
       refuse(`parameter '${name}' is a number, boolean, text, dtype, choice(…) or dtypes(…)`, spec);
-  for (const values of Object.values((specs as Overridden)[overrides] ?? {})) checkParams(kernel, specs, values);
+  const general = resolveParams(specs, undefined, {});
+  for (const own of Object.values((specs as Overridden)[overrides] ?? {}))
+    checkParams(kernel, specs, ownParams(own, general));
 }
 
 /** Checks names and kinds of given values; dtypes must be among the declared ones. */

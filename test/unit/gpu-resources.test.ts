@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { placedError } from '../../src/drivers/mlir-place.js';
 import { cubinStage, ptxVersion } from '../../src/drivers/ptxas.js';
 import { amdgcnResources, ptxasResources, sharedBuffers } from '../../src/drivers/triton/resources.js';
-import { estimateSize, isHuge } from '../../src/drivers/triton/size-estimate.js';
+import { estimateSize, isHuge, warpsFor } from '../../src/drivers/triton/size-estimate.js';
 import { argument, symbolic } from '../../src/ir/symbolic.js';
 import { type CompiledLaunch, compiledSlots, planDeviceLaunch } from '../../src/lowering/device-plan.js';
 import { findGpuTarget, type NvidiaTarget } from '../../src/lowering/gpu-target.js';
@@ -147,11 +147,16 @@ describe('the bill', () => {
       %2 = tt.load %1 : tensor<128x128x!tt.ptr<f32>>
       %3 = arith.addf %2, %2 : tensor<128x128xf32>
       %4 = arith.addi %i, %i : i32`;
-    expect(estimateSize(text, 128, target('sm_90a'))).toEqual({ perThread: 128, instructions: 256 });
+    expect(estimateSize(text, 128, target('sm_90a'))).toEqual({ perThread: 128, instructions: 256, products: 0 });
     const dot = '%5 = tt.dot %a, %b, %c : tensor<64x32xf32> * tensor<32x64xf32> -> tensor<64x64xf32>';
     const [slow, fast] = [64 * 64 * (32 / 128) + 32, 32];
     const sizes = ['sm_90a', 'gfx1100', 'gfx942'].map((t) => estimateSize(dot, 128, target(t)).instructions);
     expect(sizes).toEqual([slow, slow, fast]);
+    expect([
+      warpsFor(text, target('sm_90a')),
+      warpsFor(text, target('gfx942')),
+      warpsFor(dot, target('sm_90a')),
+    ]).toEqual([8, 4, 8]);
     expect(estimateSize(dot.replace(' :', ', inputPrecision = tf32 :'), 128, target('sm_90a')).instructions).toBe(fast);
     expect(estimateSize(dot.replaceAll('f32>', 'f16>'), 128, target('sm_90a')).instructions).toBe(fast);
     expect([isHuge({ perThread: 128, instructions: 256 }), isHuge({ perThread: 2048, instructions: 6144 })]).toEqual([

@@ -42,6 +42,7 @@ const optionTable: Readonly<Record<string, OptionSpec>> = {
   numWarps: {
     key: 'num_warps',
     vendors: both,
+    // Of a text alone; whoever has the kernel chooses by its tiles.
     initial: () => 4,
     expected: (target) => `a power of two up to ${most(target)}`,
     accepts: (x, target) => isPower(x) && x <= most(target),

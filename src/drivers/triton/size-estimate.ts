@@ -6,6 +6,8 @@ export interface SizeEstimate {
   /** Elements of the largest tile that one thread holds. */
   readonly perThread: number;
   readonly instructions: number;
+  /** Of a dot without matrix instruction: products that one thread makes, all in a row. */
+  readonly products: number;
 }
 
 /** What costs nothing: constants, and tiles that are one value seen many times. */
@@ -27,16 +29,28 @@ function scalarProducts(line: string, shapes: readonly number[][], target: GpuTa
 
 /** Counts each op of the text once for every element of its tile that a thread holds, and the products of slow dots. */
 export function estimateSize(ttir: string, threads: number, target: GpuTarget): SizeEstimate {
-  let [largest, instructions] = [0, 0];
+  let [largest, instructions, products] = [0, 0, 0];
   for (const line of ttir.split('\n')) {
     const shapes = tilesOf(line);
     if (shapes.length === 0 || free.test(line)) continue;
     const perThread = Math.ceil(Math.max(...shapes.map(product)) / threads);
     largest = Math.max(largest, perThread);
-    instructions += perThread + Math.ceil(scalarProducts(line, shapes, target) / threads);
+    const slow = Math.ceil(scalarProducts(line, shapes, target) / threads);
+    products = Math.max(products, slow);
+    instructions += perThread + slow;
   }
-  return { perThread: largest, instructions };
+  return { perThread: largest, instructions, products };
 }
 
 /** From here on compilers take minutes. */
-export const isHuge = ({ perThread, instructions }: SizeEstimate): boolean => perThread > 1024 || instructions > 40_000;
+export const isHuge = ({ perThread, instructions }: Pick<SizeEstimate, 'perThread' | 'instructions'>): boolean =>
+  perThread > 1024 || instructions > 40_000;
+
+/**
+ * Warps for a program that does not say how many it wants: four, or eight where its tiles would take most of a thread's
+ * registers.
+ */
+export function warpsFor(ttir: string, target: GpuTarget): number {
+  const { perThread, products } = estimateSize(ttir, 4 * target.warpSize, target);
+  return perThread > 64 || products > 128 ? 8 : 4;
+}
