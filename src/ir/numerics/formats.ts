@@ -89,25 +89,53 @@ function stickyBits(x: number): number {
 
 const f32Infinity = 0x7f800000;
 
-function makeCodec(format: FloatFormat): FloatCodec {
+/** Numbers from which a format's conversions are made, here and on a target. */
+export interface FormatCodes extends FloatFormat {
+  /** Place of the sign bit. */
+  readonly signShift: number;
+  readonly nan: number;
+  readonly topFinite: number;
+  /** Code of what is beyond the largest finite number. */
+  readonly overflow: number;
+  /** Bits of the f32 that is the format's least normal number. */
+  readonly leastNormal: number;
+  /** What an exponent of f32 is above the format's, in f32 bits. */
+  readonly rebase: number;
+  /** Bits of mantissa that f32 has and the format lacks. */
+  readonly drop: number;
+  /** Added to a number below the normal range, it leaves the format's last bit in the last place of the f32 sum. */
+  readonly aligner: number;
+}
+
+/** @throws for f8e8m0fnu, whose codes are exponents alone. */
+export function codesOf(dtype: DType): FormatCodes {
+  const format = formats[dtype.name];
+  invariant(format, `${dtype.name} has no narrow float format`);
+  return makeCodes(format);
+}
+
+function makeCodes(format: FloatFormat): FormatCodes {
   const { exponentBits, mantissaBits, bias, specials } = format;
   const signShift = exponentBits + mantissaBits;
   const signBit = 1 << signShift;
-  const decode = Float32Array.from({ length: 2 * signBit }, (_, code) => decodeCode(format, code));
   const infinity = ((1 << exponentBits) - 1) << mantissaBits;
   const nan = { ieee: infinity | (1 << (mantissaBits - 1)), fn: signBit - 1, fnuz: signBit, finite: 0 }[specials];
   const topFinite = { ieee: infinity - 1, fn: signBit - 2, fnuz: signBit - 1, finite: signBit - 1 }[specials];
   // Beyond the largest finite number: infinity where there is one, NaN where there is not, and the largest number in the
   // format that has neither.
   const overflow = { ieee: infinity, fn: nan, fnuz: nan, finite: topFinite }[specials];
-  const hasNegativeZero = specials !== 'fnuz';
-
   const leastNormal = (128 - bias) << 23;
   const rebase = (127 - bias) << 23;
   const drop = 23 - mantissaBits;
-  const belowHalf = (1 << (drop - 1)) - 1;
-  // Added to a number below the normal range, it leaves the format's last bit in the last place of the f32 sum.
   const aligner = 2 ** (24 - bias - mantissaBits);
+  return { ...format, signShift, nan, topFinite, overflow, leastNormal, rebase, drop, aligner };
+}
+
+function makeCodec(format: FloatFormat): FloatCodec {
+  const { specials, signShift, nan, topFinite, overflow, leastNormal, rebase, drop, aligner } = makeCodes(format);
+  const decode = Float32Array.from({ length: 2 << signShift }, (_, code) => decodeCode(format, code));
+  const hasNegativeZero = specials !== 'fnuz';
+  const belowHalf = (1 << (drop - 1)) - 1;
   single[0] = aligner;
   const alignerBits = pattern[0]!;
 

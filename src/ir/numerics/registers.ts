@@ -73,15 +73,23 @@ export function hostView(dtype: DType, bytes: Uint8Array): HostArray {
   return new kind(bytes.buffer, bytes.byteOffset, bytes.byteLength / Math.ceil(storageBytes(dtype)));
 }
 
+/** Code of a value for arithmetic and memory: what is too large for a dtype of 8 bits saturates, but an infinity stays one where the dtype has it. */
+function encoderOf(dtype: DType): (x: number) => number {
+  const { decode, encode } = codecOf(dtype);
+  if (dtype.bits > 8) return (x) => encode(x, false);
+  const keepsInfinity = decode[encode(Infinity, false)] === Infinity;
+  return (x) => encode(x, !(keepsInfinity && Math.abs(x) === Infinity));
+}
+
 /**
  * Settles results of arithmetic that were computed in double: undefined where the register array itself rounds (f32) or
  * wraps (integers). Narrow floats compute in f32 and round once more, to their own format.
  */
 export function roundingOf(dtype: DType): ((x: number) => number) | undefined {
   if (!isNarrowFloat(dtype)) return dtype.bits === 4 ? wrapTo(dtype) : undefined;
-  const { decode, encode } = codecOf(dtype);
-  const saturate = dtype.bits <= 8;
-  return (x) => decode[encode(Math.fround(x), saturate)]!;
+  const { decode } = codecOf(dtype);
+  const encode = encoderOf(dtype);
+  return (x) => decode[encode(Math.fround(x))]!;
 }
 
 /** Wraps an integer of up to 32 bits to the range of a dtype. */
@@ -122,9 +130,7 @@ const nibbles = (dtype: DType): readonly number[] => Array.from({ length: 16 }, 
 /** Bit pattern of a value, for the dtypes that registers hold otherwise than memory does. */
 function codeOf(dtype: DType): (x: number) => number {
   if (!isNarrowFloat(dtype)) return (x) => x & 15;
-  const { encode } = codecOf(dtype);
-  const saturate = dtype.bits <= 8;
-  return (x) => encode(x, saturate);
+  return encoderOf(dtype);
 }
 
 /** Writes one element to memory. */

@@ -1,12 +1,12 @@
 /** Elementwise ops on lanes: one rule an op, as `semantics.md` fixes its meaning. */
 
-import { bf16, type DType, f64, isFloat } from '../../ir/dtypes.js';
+import { bf16, type DType, f64, isFloat, u4 } from '../../ir/dtypes.js';
 import type { TileType } from '../../ir/types.js';
 import type { GenericOp } from '../../ir/value.js';
-import { unsupportedOp } from '../rule-table.js';
 import { type Elem, type Emitter, isFloatElem, type Lanes, lanesType } from './emitter.js';
 import { callLibm, type LibmOp } from './libm.js';
 import * as math from './math.js';
+import { decodeFloat, encodeFloat, type Overflow } from './narrow-float.js';
 import { philoxWord } from './random.js';
 
 /** Register element of a dtype. Narrow floats live in f32: every op computes there and rounds once. */
@@ -19,9 +19,9 @@ export function elemOf(dtype: DType): Elem {
 const isNarrow = (dtype: DType): boolean => isFloat(dtype) && dtype.bits < 32;
 
 /** Rounds f32 lanes to the values of a narrow float dtype, to nearest even. */
-export function roundTo(e: Emitter, dtype: DType, x: Lanes): Lanes {
+export function roundTo(e: Emitter, dtype: DType, x: Lanes, overflow: Overflow = 'held'): Lanes {
   if (!isNarrow(dtype)) return x;
-  if (dtype.bits !== 16) return unsupportedOp(`arithmetic in ${dtype.name} on the CPU`);
+  if (dtype.bits <= 8) return decodeFloat(e, encodeFloat(e, x, dtype, overflow), dtype);
   if (dtype === bf16) return roundToBf16(e, x);
   const half = e.op('arith.truncf', { operands: [x.value], types: [x.width === 1 ? 'f16' : `vector<${x.width}xf16>`] });
   const value = e.op('arith.extf', { operands: [half], types: [x.value.type] });
@@ -150,29 +150,47 @@ const compare =
   (e, [a, b], dtype) =>
     isFloat(dtype) ? e.compareFloat(float, a!, b!) : e.compareInt(dtype.signed ? signed : unsigned, a!, b!);
 
-/** Converts lanes between dtypes: float to int toward zero, saturating, NaN to 0; int to narrower int wraps. */
-export function cast(e: Emitter, x: Lanes, from: DType, to: DType): Lanes {
+/**
+ * Converts lanes between dtypes: float to int toward zero, saturating, NaN to 0; int to narrower int wraps.
+ * @param saturate whether what is too large for a float of 8 bits becomes its largest number.
+ */
+export function cast(e: Emitter, x: Lanes, from: DType, to: DType, saturate = true): Lanes {
+  const overflow = saturate ? 'finite' : 'own';
   const target = elemOf(to);
   if (to.cls === 'bool')
     return isFloat(from) ? e.compareFloat('une', x, zeroOf(e, x)) : e.compareInt('ne', x, zeroOf(e, x));
-  if (isFloat(to)) return isFloat(from) ? floatToFloat(e, x, from, to) : intToFloat(e, x, from, to);
+  if (isFloat(to)) return isFloat(from) ? floatToFloat(e, x, from, to, overflow) : intToFloat(e, x, from, to, overflow);
   if (isFloat(from)) return floatToInt(e, x, to);
   const [bits, targetBits] = [from.cls === 'bool' ? 1 : from.bits, Number(target.slice(1))];
+  if (to.bits === 4)
+    return wrapNibble(
+      e,
+      bits > 8 ? e.convert('arith.trunci', x, 'i8') : x.elem === 'i1' ? e.convert('arith.extui', x, 'i8') : x,
+      to,
+    );
   if (bits === targetBits) return { ...x, elem: target };
   if (bits > targetBits) return e.convert('arith.trunci', x, target);
   return e.convert(from.signed ? 'arith.extsi' : 'arith.extui', x, target);
 }
 
-function floatToFloat(e: Emitter, x: Lanes, from: DType, to: DType): Lanes {
-  if (to === f64) return e.convert('arith.extf', x, 'f64');
-  if (from === f64) return isNarrow(to) ? roundTo(e, to, oddF32(e, x)) : e.convert('arith.truncf', x, 'f32');
-  return to.bits < from.bits || (isNarrow(to) && to !== from) ? roundTo(e, to, x) : x;
+/** 4-bit integers lie extended in i8: what arithmetic leaves above the low bits goes. */
+export function wrapNibble(e: Emitter, x: Lanes, dtype: DType): Lanes {
+  const four = e.int(4, 'i8', x.width);
+  return dtype.signed
+    ? e.binary('shrsi', e.binary('shli', x, four), four)
+    : e.binary('andi', x, e.int(15, 'i8', x.width));
 }
 
-function intToFloat(e: Emitter, x: Lanes, from: DType, to: DType): Lanes {
+function floatToFloat(e: Emitter, x: Lanes, from: DType, to: DType, overflow: Overflow): Lanes {
+  if (to === f64) return e.convert('arith.extf', x, 'f64');
+  if (from === f64) return isNarrow(to) ? roundTo(e, to, oddF32(e, x), overflow) : e.convert('arith.truncf', x, 'f32');
+  return to.bits < from.bits || (isNarrow(to) && to !== from) ? roundTo(e, to, x, overflow) : x;
+}
+
+function intToFloat(e: Emitter, x: Lanes, from: DType, to: DType, overflow: Overflow): Lanes {
   const name = from.signed ? 'arith.sitofp' : 'arith.uitofp';
   // Up to 24 bits f32 holds exactly, and what f16 does not reach becomes infinite either way.
-  if (to !== bf16 || from.bits < 32) return roundTo(e, to, e.convert(name, x, elemOf(to)));
+  if (to !== bf16 || from.bits < 32) return roundTo(e, to, e.convert(name, x, elemOf(to)), overflow);
   const exact = from.bits === 64 ? oddInteger(e, x, from.signed) : x;
   return roundTo(e, to, oddF32(e, e.convert(name, exact, 'f64')));
 }
@@ -237,36 +255,47 @@ function dtypeToBits(e: Emitter, x: Lanes, from: DType): Lanes {
     const upper = e.binary('shrui', e.bitcast(x, 'i32'), e.int(16, 'i32', x.width));
     return e.convert('arith.trunci', upper, 'i16');
   }
-  if (from.bits !== 16) return unsupportedOp(`the bits of ${from.name} on the CPU`);
+  if (from.bits <= 8) return encodeFloat(e, x, from, 'held');
   const half = e.op('arith.truncf', { operands: [x.value], types: [lanesType('f16', x.width)] });
   const value = e.op('arith.bitcast', { operands: [half], types: [lanesType('i16', x.width)] });
   return { value, elem: 'i16', width: x.width };
 }
 
 function bitsToDType(e: Emitter, bits: Lanes, to: DType): Lanes {
-  if (!isFloat(to)) return bits;
+  if (!isFloat(to)) return to.bits === 4 ? wrapNibble(e, bits, to) : bits;
   if (to.bits >= 32) return e.bitcast(bits, to === f64 ? 'f64' : 'f32');
   if (to === bf16) {
     const upper = e.binary('shli', e.convert('arith.extui', bits, 'i32'), e.int(16, 'i32', bits.width));
     return e.bitcast(upper, 'f32');
   }
-  if (to.bits !== 16) return unsupportedOp(`the bits of ${to.name} on the CPU`);
+  if (to.bits <= 8) return decodeFloat(e, to.bits === 4 ? wrapNibble(e, bits, u4) : bits, to);
   const half = e.op('arith.bitcast', { operands: [bits.value], types: [lanesType('f16', bits.width)] });
   const value = e.op('arith.extf', { operands: [half], types: [lanesType('f32', bits.width)] });
   return { value, elem: 'f32', width: bits.width };
 }
 
-/** The rules of the elementwise ops. Comparisons get the dtype of their operands, `cast` that of its result. */
-export const elementRules = {
-  neg: (e, [x]) => (isFloatElem(x!.elem) ? e.unary('arith.negf', x!) : e.binary('subi', zeroOf(e, x!), x!)),
+/** Bits above those of a dtype are not counted. */
+const ownBits = (e: Emitter, x: Lanes, { bits }: DType): Lanes =>
+  bits === 4 ? e.binary('andi', x, e.int(15, 'i8', x.width)) : x;
+
+const rules = {
+  neg: (e, [x], dtype) => {
+    if (!isFloatElem(x!.elem)) return e.binary('subi', zeroOf(e, x!), x!);
+    const flipped = e.unary('arith.negf', x!);
+    // Not every float of 8 bits has a negative zero.
+    return dtype.bits <= 8 ? roundTo(e, dtype, flipped) : flipped;
+  },
   abs: (e, [x], dtype) => {
     if (isFloat(dtype)) return e.unary('math.absf', x!);
     return dtype.signed ? e.binary('maxsi', x!, e.binary('subi', zeroOf(e, x!), x!)) : x!;
   },
   not: (e, [x]) => e.binary('xori', x!, e.int(-1, x!.elem, x!.width)),
   bitcast: (e, [x], dtype, op) => bitcast(e, x!, dtype, (op.results[0]!.type as TileType).dtype),
-  count_leading_zeros: (e, [x]) => e.unary('math.ctlz', x!),
-  population_count: (e, [x]) => e.unary('math.ctpop', x!),
+  count_leading_zeros: (e, [x], dtype) => {
+    const zeros = e.unary('math.ctlz', ownBits(e, x!, dtype));
+    return dtype.bits === 4 ? e.binary('subi', zeros, e.int(4, 'i8', x!.width)) : zeros;
+  },
+  population_count: (e, [x], dtype) => e.unary('math.ctpop', ownBits(e, x!, dtype)),
   mul_hi: (e, [a, b], dtype) => mulHigh(e, a!, b!, dtype),
   exp: mathFunction('exp', math.exp),
   exp2: mathFunction('exp2', math.exp2),
@@ -326,3 +355,17 @@ export const elementRules = {
   select: (e, [c, a, b]) => e.select(c!, a!, b!),
   philox: philoxWord,
 } satisfies Record<string, ElementRule>;
+
+/** The results of a rule, where they are 4-bit integers, wrapped to that. */
+const wrapping =
+  (rule: ElementRule): ElementRule =>
+  (e, args, dtype, op) => {
+    const lanes = rule(e, args, dtype, op);
+    const result = (op.results[0]!.type as TileType).dtype;
+    return result.bits === 4 && result.cls === 'int' ? wrapNibble(e, lanes, result) : lanes;
+  };
+
+/** The rules of the elementwise ops. Comparisons get the dtype of their operands. */
+export const elementRules = Object.fromEntries(
+  Object.entries<ElementRule>(rules).map(([name, rule]) => [name, wrapping(rule)]),
+) as Readonly<Record<keyof typeof rules, ElementRule>>;

@@ -4,14 +4,13 @@ import { bf16, type DType, f16, isFloat } from '../../ir/dtypes.js';
 import { isOp, type OpOf } from '../../ir/ops/index.js';
 import type { AtomicKind } from '../../ir/ops/memory.js';
 import type { MlirValue } from '../mlir.js';
+import { unsupportedOp } from '../rule-table.js';
 import type { Buffer } from './arena.js';
 import { type ElementRule, elementRules } from './arithmetic.js';
 import type { Emitter, Lanes } from './emitter.js';
-import { fromMemory, memoryElem, storeScratch, toMemory } from './storage.js';
+import { atomicOperations as binary, fromMemory, isPacked, memoryElem, storeScratch, toMemory } from './storage.js';
 import { type Tiles, typeOf } from './tiles.js';
 
-/** LLVM's numbers of the read-modify-write operations. */
-const binary = { exchange: 0, add: 1, and: 3, or: 5, xor: 6, max: 7, min: 8, umax: 9, umin: 10, fadd: 11 } as const;
 /** LLVM's numbers of the orderings. */
 const orderings = { relaxed: 2, acquire: 4, release: 5, acq_rel: 6 } as const;
 
@@ -33,6 +32,7 @@ export function emitAtomic(tiles: Tiles, op: OpOf<'atomic_rmw' | 'atomic_cas'>, 
   const { e } = tiles;
   const { ref, value, index: positions = [], mask } = op.operands;
   const { shape, dtype } = typeOf(value);
+  if (isPacked(dtype)) return unsupportedOp(`an atomic update of ${dtype.name} on the CPU`);
   const element = (index: readonly MlirValue[]): void => {
     const { array, offsets } = tiles.indexedOffsets(ref, positions, index, 1);
     const address = e.address(array.base, offsets.value, memoryElem(dtype));

@@ -46,7 +46,7 @@ function bodyOperator(tiles: Tiles, body: Region): Operator['combine'] {
       const lanes = isOp(op, 'constant')
         ? e.number(op.attrs.value, elemOf(dtype), width)
         : isOp(op, 'cast')
-          ? cast(e, args[0]!, typeOf(op.operands.input).dtype, dtype)
+          ? cast(e, args[0]!, typeOf(op.operands.input).dtype, dtype, op.attrs.saturate)
           : rule?.(e, args, typeOf(operandsOf(op)[0]!).dtype, op);
       if (!lanes) throw new InternalError(`'${op.name}' cannot stand in a body that combines`);
       values.set(op.results[0]!, lanes);

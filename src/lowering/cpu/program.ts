@@ -102,7 +102,7 @@ export class RegionLowering {
     if (isOp(op, 'constant')) return set(e.number(op.attrs.value, elemOf(dtype)));
     if (isOp(op, 'extent_mask')) return set(e.int(1, 'i1'));
     const args = operandsOf(op).map((v) => this.scalar(v));
-    if (isOp(op, 'cast')) return set(cast(e, args[0]!, typeOf(op.operands.input).dtype, dtype));
+    if (isOp(op, 'cast')) return set(cast(e, args[0]!, typeOf(op.operands.input).dtype, dtype, op.attrs.saturate));
     if (isOp(op, 'reshape') || isOp(op, 'broadcast') || isOp(op, 'slice') || isOp(op, 'multiple_of'))
       return set(args[0]!);
     if (isOp(op, 'insert')) return set(args[1]!);

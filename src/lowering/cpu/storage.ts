@@ -1,19 +1,35 @@
 /** How lanes lie in memory: array elements by their dtype, scratch elements by their register kind. */
 
-import { bf16, type DType, f16 } from '../../ir/dtypes.js';
+import { bf16, type DType, f16, u8 } from '../../ir/dtypes.js';
 import type { MlirValue } from '../mlir.js';
-import { unsupportedOp } from '../rule-table.js';
-import { elemOf } from './arithmetic.js';
+import { elemOf, wrapNibble } from './arithmetic.js';
 import { type Elem, type Emitter, type Lanes, lanesType, pointer } from './emitter.js';
+import { decodeFloat, encodeFloat } from './narrow-float.js';
 
-/** MLIR element of an array in memory. bf16 is moved as its bits, bool as a byte. */
+/** MLIR element of an array in memory. bf16 and fp8 are moved as their bits, bool as a byte; a byte holds two of the 4-bit kinds. */
 export function memoryElem(dtype: DType): string {
-  if (dtype.bits === 4 || (dtype.cls === 'float' && dtype.bits < 16))
-    return unsupportedOp(`${dtype.name} arrays on the CPU`);
+  if (dtype.bits <= 8) return 'i8';
   if (dtype === f16) return 'f16';
   if (dtype === bf16) return 'i16';
-  return dtype.cls === 'bool' ? 'i8' : elemOf(dtype);
+  return elemOf(dtype);
 }
+
+/** Whether two elements lie in a byte: they have indices, but no addresses of their own. */
+export const isPacked = (dtype: DType): boolean => dtype.bits === 4;
+
+/** LLVM's numbers of the read-modify-write operations. */
+export const atomicOperations = {
+  exchange: 0,
+  add: 1,
+  and: 3,
+  or: 5,
+  xor: 6,
+  max: 7,
+  min: 8,
+  umax: 9,
+  umin: 10,
+  fadd: 11,
+} as const;
 
 const bytesOf = (memory: string): number => Number(memory.slice(1)) / 8;
 
@@ -34,7 +50,9 @@ export function fromMemory(e: Emitter, raw: MlirValue, dtype: DType, width: numb
     const byte: Lanes = { value: raw, elem: 'i8', width };
     return e.compareInt('ne', byte, e.int(0, 'i8', width));
   }
-  return { value: raw, elem, width };
+  const lanes: Lanes = { value: raw, elem, width };
+  if (dtype.cls === 'float' && dtype.bits <= 8) return decodeFloat(e, { ...lanes, elem: 'i8' }, dtype);
+  return isPacked(dtype) ? wrapNibble(e, lanes, dtype) : lanes;
 }
 
 /** What lies in memory for register lanes that already hold values of the dtype. */
@@ -44,6 +62,7 @@ export function toMemory(e: Emitter, x: Lanes, dtype: DType): MlirValue {
     const high = e.binary('shrui', e.bitcast(x, 'i32'), e.int(16, 'i32', x.width));
     return e.convert('arith.trunci', high, 'i16').value;
   }
+  if (dtype.cls === 'float' && dtype.bits <= 8) return encodeFloat(e, x, dtype, 'held').value;
   return dtype.cls === 'bool' ? e.convert('arith.extui', x, 'i8').value : x.value;
 }
 
@@ -98,6 +117,7 @@ export function storeLanes(e: Emitter, x: Lanes, address: MlirValue, dtype: DTyp
 export function gatherLanes(e: Emitter, base: MlirValue, index: Lanes, dtype: DType, mask?: Lanes): Lanes {
   const memory = memoryElem(dtype);
   const { width } = index;
+  if (isPacked(dtype)) return gatherPacked(e, base, index, dtype, mask);
   const address = e.address(base, index.value, memory);
   if (width === 1) return loadLanes(e, address, dtype, 1, mask);
   const raw = e.op('llvm.intr.masked.gather', {
@@ -108,8 +128,50 @@ export function gatherLanes(e: Emitter, base: MlirValue, index: Lanes, dtype: DT
   return fromMemory(e, raw, dtype, width);
 }
 
+/** Bits that an element lies above the lowest of its byte. */
+function nibbleShift(e: Emitter, index: Lanes): Lanes {
+  const odd = e.binary('andi', e.convert('arith.trunci', index, 'i8'), e.int(1, 'i8', index.width));
+  return e.binary('shli', odd, e.int(2, 'i8', index.width));
+}
+
+function gatherPacked(e: Emitter, base: MlirValue, index: Lanes, dtype: DType, mask?: Lanes): Lanes {
+  const { width } = index;
+  const bytes = e.binary('shrui', index, e.int(1, 'i64', width));
+  const pairs = gatherLanes(e, base, bytes, u8, mask);
+  const code = e.binary('andi', e.binary('shrui', pairs, nibbleShift(e, index)), e.int(15, 'i8', width));
+  return fromMemory(e, code.value, dtype, width);
+}
+
+/** Element by element: neighbours share a byte. Atomically, as another program may own the other half. */
+function scatterPacked(e: Emitter, x: Lanes, base: MlirValue, index: Lanes, dtype: DType, mask?: Lanes): void {
+  const { width } = index;
+  const raw: Lanes = { value: toMemory(e, x, dtype), elem: 'i8', width };
+  const low = e.binary('andi', raw, e.int(15, 'i8', width));
+  const shift = nibbleShift(e, index);
+  const code = e.binary('shli', low, shift);
+  const others = e.binary('xori', e.binary('shli', e.int(15, 'i8', width), shift), e.int(-1, 'i8', width));
+  const bytes = e.binary('shrui', index, e.int(1, 'i64', width));
+  const update = (operation: number, address: MlirValue, value: Lanes): MlirValue =>
+    e.op('llvm.atomicrmw', {
+      operands: [address, value.value],
+      types: ['i8'],
+      properties: { bin_op: `${operation} : i64`, ordering: '2 : i64' },
+    });
+  for (let lane = 0; lane < width; lane++) {
+    const write = (): readonly MlirValue[] => {
+      const address = e.address(base, e.extract(bytes, lane).value, 'i8');
+      update(atomicOperations.and, address, e.extract(others, lane));
+      update(atomicOperations.or, address, e.extract(code, lane));
+      return [];
+    };
+    if (mask) e.if(e.extract(mask, lane).value, [], write);
+    else write();
+  }
+}
+
 export function scatterLanes(e: Emitter, x: Lanes, base: MlirValue, index: Lanes, dtype: DType, mask?: Lanes): void {
   const memory = memoryElem(dtype);
+  if (isPacked(dtype)) return scatterPacked(e, x, base, index, dtype, mask);
   const address = e.address(base, index.value, memory);
   if (x.width === 1) return storeLanes(e, x, address, dtype, mask);
   e.ops('llvm.intr.masked.scatter', {

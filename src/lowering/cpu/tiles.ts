@@ -16,7 +16,7 @@ import type { MlirOp, MlirValue } from '../mlir.js';
 import type { Buffer } from './arena.js';
 import { cast, type ElementRule, elementRules, elemOf } from './arithmetic.js';
 import type { Elem, Emitter, Lanes } from './emitter.js';
-import { arenaAddress, gatherLanes, gatherScratch, loadLanes, loadScratch, memoryElem } from './storage.js';
+import { arenaAddress, gatherLanes, gatherScratch, isPacked, loadLanes, loadScratch, memoryElem } from './storage.js';
 
 export type Place =
   | { readonly kind: 'scalar'; readonly lanes: Lanes }
@@ -226,7 +226,8 @@ export class Tiles {
         return e.number((op as OpOf<'constant'>).attrs.value, elemOf(type.dtype), width);
       case 'cast': {
         const { input } = (op as OpOf<'cast'>).operands;
-        return cast(e, this.lanesAt(input, index, width), typeOf(input).dtype, type.dtype);
+        const { saturate } = (op as OpOf<'cast'>).attrs;
+        return cast(e, this.lanesAt(input, index, width), typeOf(input).dtype, type.dtype, saturate);
       }
       case 'iota':
         return this.positions((op as OpOf<'iota'>).attrs.axis, index, width);
@@ -426,8 +427,9 @@ export class Tiles {
     const block = this.blocks.get(op)!;
     const offset = this.elementOffset(block, index);
     const { array } = block;
-    if (block.contiguous || width === 1)
+    if (!isPacked(array.dtype) && (block.contiguous || width === 1))
       return { array, address: e.address(array.base, offset, memoryElem(array.dtype)) };
+    if (width === 1) return { array, offsets: { value: offset, elem: 'i64', width } };
     const stride = e.splat({ value: block.strides.at(-1)!, elem: 'i64', width: 1 }, width);
     const first = e.splat({ value: offset, elem: 'i64', width: 1 }, width);
     return { array, offsets: e.binary('addi', first, e.binary('muli', e.steps('i64', width), stride)) };
