@@ -20,14 +20,14 @@ import {
   zeros,
 } from 'tilewright';
 
-/** f32 at full precision, which few GPUs have matrix instructions for. */
-const isSlow = ({ dtype, precision }: { dtype: DType; precision: DotPrecision }): boolean =>
-  dtype === f32 && precision === 'ieee';
-
-/** Blocks whose sums fit the registers of a GPU. */
-const gpuBlocks = (params: Parameters<typeof isSlow>[0]) =>
-  isSlow(params) ? { bm: 64, bn: 64, bk: 32 } : { bm: 128, bn: 128, bk: 32 };
-const hopperBlocks = (params: Parameters<typeof isSlow>[0]) => (isSlow(params) ? {} : { bk: 64 });
+/**
+ * Blocks whose sums fit the registers of a GPU: small ones for f32 at full precision, which few have matrix instructions for.
+ * Rows that begin at multiples of 16 bytes are copied whole and ahead of their use.
+ */
+const gpuBlocks = ({ dtype, precision }: { dtype: DType; precision: DotPrecision }) => ({
+  rows: 8,
+  ...(dtype === f32 && precision === 'ieee' ? { bm: 64, bn: 64, bk: 16 } : { bm: 128, bn: 128, bk: 64 }),
+});
 
 /**
  * c[m, n] = a[m, k] · b[k, n], products summed in f32.
@@ -36,13 +36,12 @@ const hopperBlocks = (params: Parameters<typeof isSlow>[0]) => (isSlow(params) ?
 export const matmul = kernel(
   'matmul',
   perTarget(
-    // TMA of sm_90 copies rows that begin at multiples of 16 bytes.
-    { cuda: gpuBlocks, hip: gpuBlocks, sm_90: (params) => ({ ...hopperBlocks(params), rows: 8 }) },
+    { cuda: gpuBlocks, hip: gpuBlocks, gfx1100: { bk: 32 }, gfx1201: { bk: 32 } },
     {
       dtype: dtypes(f32, f16, bf16),
       bm: choice([256, 128, 64]),
       bn: choice([256, 128, 64]),
-      bk: choice([128, 64, 32]),
+      bk: choice([128, 64, 32, 16]),
       precision: choice<DotPrecision>(['ieee', 'tf32']),
       /** What the caller promises that n and k are multiples of. */
       rows: 1,
