@@ -1,6 +1,7 @@
 /** Elementwise ops on lanes: one rule an op, as `semantics.md` fixes its meaning. */
 
-import { bf16, type DType, f64, isFloat, u4 } from '../../ir/dtypes.js';
+import { bf16, type DType, f32, f64, isFloat, u4 } from '../../ir/dtypes.js';
+import type { FastMathFlag } from '../../ir/ops/elementwise.js';
 import type { TileType } from '../../ir/types.js';
 import type { GenericOp } from '../../ir/value.js';
 import { type Elem, type Emitter, isFloatElem, type Lanes, lanesType } from './emitter.js';
@@ -28,6 +29,9 @@ export function roundTo(e: Emitter, dtype: DType, x: Lanes, overflow: Overflow =
   return { ...x, value };
 }
 
+/** Values of the dtype, where the program lets chains of ops keep f32. */
+export const settled = (e: Emitter, dtype: DType, x: Lanes): Lanes => (e.widens ? roundTo(e, dtype, x) : x);
+
 /** bf16 is the upper half of f32: adding half of what goes, less one for an even rest, rounds to nearest even. */
 function roundToBf16(e: Emitter, x: Lanes): Lanes {
   const int = (n: number): Lanes => e.int(n, 'i32', x.width);
@@ -43,10 +47,27 @@ function roundToBf16(e: Emitter, x: Lanes): Lanes {
 type Args = readonly Lanes[];
 export type ElementRule = (e: Emitter, args: Args, dtype: DType, op: GenericOp) => Lanes;
 
+/** Whether an op's program gives up something for speed. */
+const gives = (op: GenericOp, flag: FastMathFlag): boolean =>
+  ((op.attrs as { fast?: readonly FastMathFlag[] }).fast ?? []).includes(flag);
+
+/** What an op gives up, in LLVM's words. Sums that may be regrouped may not keep the sign of a zero. */
+function fastFlags(op: GenericOp): Record<string, string> {
+  const words = [
+    ...(gives(op, 'reassociate') ? ['reassoc', 'nsz'] : []),
+    ...(gives(op, 'approx') ? ['arcp'] : []),
+    ...(gives(op, 'contract') ? ['contract'] : []),
+  ];
+  return words.length === 0 ? {} : { fastmath: `#arith.fastmath<${words.join(',')}>` };
+}
+
+const floatBinary = (e: Emitter, name: string, [a, b]: Args, dtype: DType, op: GenericOp): Lanes =>
+  roundTo(e, dtype, e.binary(name, a!, b!, fastFlags(op)));
+
 const byClass =
   (float: string, int: string): ElementRule =>
-  (e, [a, b], dtype) =>
-    roundTo(e, dtype, e.binary(isFloatElem(a!.elem) ? float : int, a!, b!));
+  (e, args, dtype, op) =>
+    isFloat(dtype) ? floatBinary(e, float, args, dtype, op) : e.binary(int, args[0]!, args[1]!);
 
 const bySign =
   (float: string, signed: string, unsigned: string): ElementRule =>
@@ -60,9 +81,9 @@ const same =
 
 /** A function of f32 lanes, where there is one, for dtypes up to f32; else that of the C library. */
 const mathFunction =
-  (name: LibmOp, inF32?: (e: Emitter, x: Lanes) => Lanes): ElementRule =>
-  (e, [x], dtype) =>
-    roundTo(e, dtype, dtype !== f64 && inF32 ? inF32(e, x!) : callLibm(e, name, [x!]));
+  (name: LibmOp, inF32?: (e: Emitter, x: Lanes, approx: boolean) => Lanes): ElementRule =>
+  (e, [x], dtype, op) =>
+    roundTo(e, dtype, dtype !== f64 && inF32 ? inF32(e, x!, gives(op, 'approx')) : callLibm(e, name, [x!]));
 
 const mathOfTwo =
   (name: LibmOp): ElementRule =>
@@ -252,7 +273,7 @@ function dtypeToBits(e: Emitter, x: Lanes, from: DType): Lanes {
   if (!isFloat(from)) return x;
   if (from.bits >= 32) return e.bitcast(x, `i${from.bits}` as Elem);
   if (from === bf16) {
-    const upper = e.binary('shrui', e.bitcast(x, 'i32'), e.int(16, 'i32', x.width));
+    const upper = e.binary('shrui', e.bitcast(settled(e, from, x), 'i32'), e.int(16, 'i32', x.width));
     return e.convert('arith.trunci', upper, 'i16');
   }
   if (from.bits <= 8) return encodeFloat(e, x, from, 'held');
@@ -331,8 +352,8 @@ const rules = {
   add: byClass('addf', 'addi'),
   sub: byClass('subf', 'subi'),
   mul: byClass('mulf', 'muli'),
-  div: (e, [a, b], dtype) =>
-    isFloat(dtype) ? roundTo(e, dtype, e.binary('divf', a!, b!)) : divide(e, a!, b!, dtype.signed).quotient,
+  div: (e, args, dtype, op) =>
+    isFloat(dtype) ? floatBinary(e, 'divf', args, dtype, op) : divide(e, args[0]!, args[1]!, dtype.signed).quotient,
   rem: (e, [a, b], { signed }) => divide(e, a!, b!, signed).remainder,
   floor_div: floorDivide,
   mod: modulo,
@@ -356,16 +377,16 @@ const rules = {
   philox: philoxWord,
 } satisfies Record<string, ElementRule>;
 
-/** The results of a rule, where they are 4-bit integers, wrapped to that. */
-const wrapping =
+/** A rule whose results, where they are 4-bit integers, are wrapped to that, and where they may stay wide, are not rounded. */
+const settling =
   (rule: ElementRule): ElementRule =>
   (e, args, dtype, op) => {
-    const lanes = rule(e, args, dtype, op);
+    const lanes = rule(e, args, isNarrow(dtype) && gives(op, 'widen') ? f32 : dtype, op);
     const result = (op.results[0]!.type as TileType).dtype;
     return result.bits === 4 && result.cls === 'int' ? wrapNibble(e, lanes, result) : lanes;
   };
 
 /** The rules of the elementwise ops. Comparisons get the dtype of their operands. */
 export const elementRules = Object.fromEntries(
-  Object.entries<ElementRule>(rules).map(([name, rule]) => [name, wrapping(rule)]),
+  Object.entries<ElementRule>(rules).map(([name, rule]) => [name, settling(rule)]),
 ) as Readonly<Record<keyof typeof rules, ElementRule>>;

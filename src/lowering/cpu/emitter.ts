@@ -77,6 +77,8 @@ export class Emitter {
     readonly unit: VectorUnit,
     /** What the functions of the module need beside them: texts and declarations, by symbol. */
     readonly symbols: Map<string, MlirOp> = new Map(),
+    /** Whether registers of narrow floats may hold what has not been rounded to their dtype. */
+    readonly widens = false,
   ) {}
 
   /** The function's body: the constants first. */

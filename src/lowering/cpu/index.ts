@@ -3,8 +3,10 @@
 import { type Loc, primaryLoc, unknownLoc } from '../../diagnostics/location.js';
 import type { DType } from '../../ir/dtypes.js';
 import type { ArrayParam, Kernel, Launch } from '../../ir/kernel.js';
+import type { FastMathFlag } from '../../ir/ops/elementwise.js';
 import type { Extent } from '../../ir/symbolic.js';
 import type { Value } from '../../ir/value.js';
+import { walk } from '../../ir/walk.js';
 import { type MlirOp, type MlirValue, mlirOp, mlirString } from '../mlir.js';
 import { withOpLocation } from '../rule-table.js';
 import { Arena } from './arena.js';
@@ -98,7 +100,11 @@ function lowerLaunch(
     'i64',
   ];
 
-  const e = new Emitter(options.unit, symbols);
+  let widens = false;
+  walk(launch.body, ({ attrs }) => {
+    widens ||= (attrs as { fast?: readonly FastMathFlag[] }).fast?.includes('widen') ?? false;
+  });
+  const e = new Emitter(options.unit, symbols, widens);
   e.loc = launch.loc;
   const args = argTypes.map((type) => ({ type }));
   const take = <T>(n: T[]): MlirValue[] => args.splice(0, n.length);

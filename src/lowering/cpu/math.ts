@@ -44,13 +44,18 @@ function scaleByInstruction(e: Emitter, y: Lanes, k: Lanes): Lanes | undefined {
 }
 /**
  * y * 2^k for an integer k >= -151 that `shifted` (k + roundingShift) has in its low bits, and y in [½, 2). Two exact
- * factors, the first of them such that only the second product can be subnormal: it rounds once.
+ * factors, the first of them such that only the second product can be subnormal: it rounds once. `approx`: one factor,
+ * and 0 in place of subnormal numbers.
  */
-function scaleByPower(e: Emitter, y: Lanes, k: Lanes, shifted: Lanes): Lanes {
+function scaleByPower(e: Emitter, y: Lanes, k: Lanes, shifted: Lanes, approx: boolean): Lanes {
   const direct = scaleByInstruction(e, y, k);
   if (direct) return direct;
   const exponent = (n: number): Lanes => i(e, n * 2 ** 23, y);
   const n = e.binary('shli', e.bitcast(shifted, 'i32'), i(e, 23, y));
+  if (approx) {
+    const power = e.binary('addi', e.binary('maxsi', n, exponent(-127)), exponent(127));
+    return e.binary('mulf', y, e.bitcast(power, 'f32'));
+  }
   const first = e.binary('maxsi', n, exponent(-124));
   // 2^(first - 1) and 2^(k - first + 1): k may be 128, which is too much for one factor.
   const low = e.bitcast(e.binary('addi', first, exponent(126)), 'f32');
@@ -68,13 +73,13 @@ function clamp(e: Emitter, x: Lanes, low: number, high: number): Lanes {
 const expTerms = [1.392625083e-3, 8.363232884e-3, 4.166655421e-2, 1.666657667e-1, 0.5, 1, 1];
 
 /** e^x within 1 ulp, subnormal results included. */
-export function exp(e: Emitter, x: Lanes): Lanes {
+export function exp(e: Emitter, x: Lanes, approx = false): Lanes {
   // Beyond these bounds the result is 0 or infinity already.
   const bounded = clamp(e, x, -104, 89);
   const shifted = e.fma(bounded, f(e, log2e, x), f(e, roundingShift, x));
   const k = e.binary('subf', shifted, f(e, roundingShift, x));
   const r = e.fma(k, f(e, -ln2Low, x), e.fma(k, f(e, -ln2High, x), bounded));
-  return scaleByPower(e, polynomial(e, r, expTerms), k, shifted);
+  return scaleByPower(e, polynomial(e, r, expTerms), k, shifted, approx);
 }
 
 /** 2^r for |r| <= ½, relative error below 2^-28. */
@@ -84,12 +89,12 @@ const exp2Terms = [
 ];
 
 /** 2^x within 1 ulp, subnormal results included. */
-export function exp2(e: Emitter, x: Lanes): Lanes {
+export function exp2(e: Emitter, x: Lanes, approx = false): Lanes {
   const bounded = clamp(e, x, -151, 128);
   const shifted = e.binary('addf', bounded, f(e, roundingShift, x));
   const k = e.binary('subf', shifted, f(e, roundingShift, x));
   const r = e.binary('subf', bounded, k);
-  return scaleByPower(e, polynomial(e, r, exp2Terms), k, shifted);
+  return scaleByPower(e, polynomial(e, r, exp2Terms), k, shifted, approx);
 }
 
 /** log(1 + t) = t - t²/2 + t³ p(t) for 1 + t in [√½, √2] (coefficients after Cephes logf). */
@@ -98,10 +103,10 @@ const logTail = [
   2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
 ];
 
-/** Splits x = m 2^k with m in [√½, √2); gives m - 1 and k as f32. */
-function splitExponent(e: Emitter, x: Lanes): { t: Lanes; k: Lanes } {
+/** Splits x = m 2^k with m in [√½, √2); gives m - 1 and k as f32. `approx`: not for subnormal x. */
+function splitExponent(e: Emitter, x: Lanes, approx: boolean): { t: Lanes; k: Lanes } {
   const tiny = e.compareFloat('olt', x, f(e, 1.17549435e-38, x));
-  const scaled = e.select(tiny, e.binary('mulf', x, f(e, 2 ** 23, x)), x);
+  const scaled = approx ? x : e.select(tiny, e.binary('mulf', x, f(e, 2 ** 23, x)), x);
   // Shifting the bits by those of √½ puts the mantissa's split where it belongs.
   const bits = e.binary('subi', e.bitcast(scaled, 'i32'), i(e, 0x3f3504f3, x));
   const exponent = e.binary('shrsi', bits, i(e, 23, x));
@@ -109,7 +114,7 @@ function splitExponent(e: Emitter, x: Lanes): { t: Lanes; k: Lanes } {
   const k = e.convert('arith.sitofp', exponent, 'f32');
   return {
     t: e.binary('subf', e.bitcast(mantissa, 'f32'), f(e, 1, x)),
-    k: e.select(tiny, e.binary('subf', k, f(e, 23, x)), k),
+    k: approx ? k : e.select(tiny, e.binary('subf', k, f(e, 23, x)), k),
   };
 }
 
@@ -124,8 +129,8 @@ function logSpecials(e: Emitter, x: Lanes, y: Lanes): Lanes {
 }
 
 /** Natural logarithm within 1 ulp. */
-export function log(e: Emitter, x: Lanes): Lanes {
-  const { t, k } = splitExponent(e, x);
+export function log(e: Emitter, x: Lanes, approx = false): Lanes {
+  const { t, k } = splitExponent(e, x, approx);
   const t2 = e.binary('mulf', t, t);
   const tail = e.fma(k, f(e, -2.1219444e-4, x), e.binary('mulf', e.binary('mulf', t2, t), polynomial(e, t, logTail)));
   const small = e.fma(t2, f(e, -0.5, x), tail);
@@ -133,8 +138,8 @@ export function log(e: Emitter, x: Lanes): Lanes {
 }
 
 /** Logarithm to base 2 within 2 ulp. */
-export function log2(e: Emitter, x: Lanes): Lanes {
-  const { t, k } = splitExponent(e, x);
+export function log2(e: Emitter, x: Lanes, approx = false): Lanes {
+  const { t, k } = splitExponent(e, x, approx);
   const t2 = e.binary('mulf', t, t);
   const y = e.fma(t2, f(e, -0.5, x), e.binary('mulf', e.binary('mulf', t2, t), polynomial(e, t, logTail)));
   // log2(1 + t) = (t + y) log2(e), with log2(e) = 1 + 0.4427: the large parts are added last.
@@ -144,7 +149,7 @@ export function log2(e: Emitter, x: Lanes): Lanes {
 }
 
 /** tanh within 2 ulp: an odd polynomial near 0 (after Cephes tanhf), 1 - 2 / (e^2|x| + 1) elsewhere. */
-export function tanh(e: Emitter, x: Lanes): Lanes {
+export function tanh(e: Emitter, x: Lanes, approx = false): Lanes {
   const magnitude = e.unary('math.absf', x);
   const square = e.binary('mulf', magnitude, magnitude);
   const tail = polynomial(
@@ -153,7 +158,7 @@ export function tanh(e: Emitter, x: Lanes): Lanes {
     [-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1],
   );
   const near = e.fma(e.binary('mulf', tail, square), magnitude, magnitude);
-  const grown = exp(e, e.binary('addf', magnitude, magnitude));
+  const grown = exp(e, e.binary('addf', magnitude, magnitude), approx);
   const far = e.binary('subf', f(e, 1, x), e.binary('divf', f(e, 2, x), e.binary('addf', grown, f(e, 1, x))));
   return copySign(e, e.select(e.compareFloat('olt', magnitude, f(e, 0.625, x)), near, far), x);
 }
@@ -161,14 +166,14 @@ export function tanh(e: Emitter, x: Lanes): Lanes {
 /**
  * erf within 2 ulp: an odd polynomial near 0, 1 - e^p(|x|) elsewhere (coefficients after N. Juffa's erff).
  */
-export function erf(e: Emitter, x: Lanes): Lanes {
+export function erf(e: Emitter, x: Lanes, approx = false): Lanes {
   const t = e.unary('math.absf', x);
   const square = e.binary('mulf', t, t);
   const low = polynomial(e, t, [3.83197126e-4, -1.7285347e-5].reverse());
   const middle = polynomial(e, t, [2.42546219e-2, -3.88396438e-3].reverse());
   const joined = e.fma(low, square, middle);
   const power = [-1.06777877e-1, -6.34846687e-1, -1.28717512e-1].reduce((sum, c) => e.fma(sum, t, f(e, c, x)), joined);
-  const far = e.binary('subf', f(e, 1, x), exp(e, e.fma(power, t, e.unary('arith.negf', t))));
+  const far = e.binary('subf', f(e, 1, x), exp(e, e.fma(power, t, e.unary('arith.negf', t)), approx));
   const near = polynomial(
     e,
     square,

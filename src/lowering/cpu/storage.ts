@@ -2,7 +2,7 @@
 
 import { bf16, type DType, f16, u8 } from '../../ir/dtypes.js';
 import type { MlirValue } from '../mlir.js';
-import { elemOf, wrapNibble } from './arithmetic.js';
+import { elemOf, settled, wrapNibble } from './arithmetic.js';
 import { type Elem, type Emitter, type Lanes, lanesType, pointer } from './emitter.js';
 import { decodeFloat, encodeFloat } from './narrow-float.js';
 
@@ -55,11 +55,11 @@ export function fromMemory(e: Emitter, raw: MlirValue, dtype: DType, width: numb
   return isPacked(dtype) ? wrapNibble(e, lanes, dtype) : lanes;
 }
 
-/** What lies in memory for register lanes that already hold values of the dtype. */
+/** What lies in memory for register lanes. */
 export function toMemory(e: Emitter, x: Lanes, dtype: DType): MlirValue {
   if (dtype === f16) return e.op('arith.truncf', { operands: [x.value], types: [lanesType('f16', x.width)] });
   if (dtype === bf16) {
-    const high = e.binary('shrui', e.bitcast(x, 'i32'), e.int(16, 'i32', x.width));
+    const high = e.binary('shrui', e.bitcast(settled(e, dtype, x), 'i32'), e.int(16, 'i32', x.width));
     return e.convert('arith.trunci', high, 'i16').value;
   }
   if (dtype.cls === 'float' && dtype.bits <= 8) return encodeFloat(e, x, dtype, 'held').value;
