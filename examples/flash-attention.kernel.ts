@@ -38,11 +38,20 @@ const gpuBlocks = ({ dtype }: { dtype: DType }) => (dtype === f32 ? { bq: 32, bk
 export const flashAttention = kernel(
   'flash_attention',
   perTarget(
-    { cuda: gpuBlocks, hip: gpuBlocks },
-    { dtype: dtypes(f32, f16, bf16), bq: 64, bk: 64, bd: 64, causal: false },
+    // Hopper: TMA copies rows that begin at multiples of 16 bytes.
+    { cuda: gpuBlocks, hip: gpuBlocks, sm_90: { align: 8 } },
+    {
+      dtype: dtypes(f32, f16, bf16),
+      bq: 64,
+      bk: 64,
+      bd: 64,
+      causal: false,
+      /** What the caller promises that d is a multiple of. */
+      align: 1,
+    },
   ),
-  ({ dtype, bq, bk, bd, causal }) => {
-    const [h, s, d] = [dim('h'), dim('s'), dim('d', { max: bd })];
+  ({ dtype, bq, bk, bd, causal, align }) => {
+    const [h, s, d] = [dim('h'), dim('s'), dim('d', { max: bd, multipleOf: align })];
     const g = grid({ h, i: cdiv(s, bq) });
     const rows = array(dtype, [h, s, d]).block([squeezed, bq, bd], [g.h, g.i, 0]);
     const head = array(dtype, [h, s, d]).block([squeezed, s, bd], [g.h, 0, 0]);

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { bf16, type Compiled, compile, f16, f32 } from 'tilewright';
-import { expectClose, nd } from 'tilewright/testing';
+import { expectClose, nd, toleranceOf } from 'tilewright/testing';
+import { flashAttention } from '../../examples/flash-attention.kernel.js';
 import { layerNorm } from '../../examples/layer-norm.kernel.js';
 import { matmul } from '../../examples/matmul.kernel.js';
 import { softmax } from '../../examples/softmax.kernel.js';
@@ -77,6 +78,29 @@ describeTool('mosaic', 'examples by Mosaic GPU, in the simulator', () => {
     const numbers = [x!, w!, b!].map((v) => nd.toNumbers(v)) as [Float64Array, Float64Array, Float64Array];
     expectClose(outputs.y!, reference.layerNorm(...numbers, 1e-5, m, n).values);
   }, 60_000);
+
+  test.each([
+    ['all keys', false, 2, 100, 64],
+    ['causal', true, 1, 131, 40],
+  ] as const)(
+    'flash-attention: products in registers and shared memory, keys a step ahead; %s',
+    async (_, causal, h, s, d) => {
+      const kernel = flashAttention.with({ dtype: f16, causal });
+      const compiled = await build(kernel);
+      expect(text(compiled, 'ptx')).toMatch(/wgmma\.mma_async/);
+      expect(text(compiled, 'ptx')).toMatch(/cp\.async\.bulk\.tensor\.3d\.shared::cluster\.global/);
+      expect(compiled.launches![0]!.resources).toMatchObject({ spills: 0 });
+      const [q, k, v] = [1, 2, 3].map((seed) => nd.random(f16, [h, s, d], { seed, scale: 1 }));
+      const scale = 1 / Math.sqrt(d);
+      const { outputs, reports } = simulateMosaic(kernel, compiled, { q: q!, k: k!, v: v!, scale });
+      expect(reports.flatMap((r) => r.findings)).toEqual([]);
+      const [a, b, c] = [q!, k!, v!].map((x) => nd.toNumbers(x)) as [Float64Array, Float64Array, Float64Array];
+      // The weights are rounded to f16 before the second product.
+      const tolerance = toleranceOf(f16, 8);
+      expectClose(outputs.o!, reference.attention(a, b, c, scale, { h, s, d, causal }).values, tolerance);
+    },
+    120_000,
+  );
 
   test('Blackwell takes tiles of rank 1', async () => {
     const compiled = await build(softmax, 'sm_100a');

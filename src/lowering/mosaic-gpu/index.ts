@@ -3,20 +3,22 @@
 import { InternalError } from '../../diagnostics/diagnostic.js';
 import type { DType } from '../../ir/dtypes.js';
 import type { Kernel, Launch } from '../../ir/kernel.js';
-import { definitionOf, isOp } from '../../ir/ops/index.js';
+import { definitionOf, isOp, type OpOf } from '../../ir/ops/index.js';
 import { type Extent, symbolic } from '../../ir/symbolic.js';
 import type { TileType } from '../../ir/types.js';
-import type { GenericOp } from '../../ir/value.js';
+import type { GenericOp, Value } from '../../ir/value.js';
 import { operandsOf } from '../../ir/walk.js';
 import type { DeviceLaunch } from '../device-launch.js';
 import type { GpuTarget, NvidiaTarget } from '../gpu-target.js';
 import { unsupportedOp, withOpLocation } from '../rule-table.js';
 import { symbolsFor } from '../symbol.js';
 import { emitElementwise } from './elementwise.js';
-import { emitIota, emitLineLoad, emitLineStore, emitMask, emitReduce } from './line.js';
+import { emitLineLoad, emitLineStore, emitMask, emitReduce } from './line.js';
+import { emitDot, emitLoop, emitMatrixLoad, emitRowReduce } from './matrix.js';
 import { printModule, slotParam, slotsOf } from './module.js';
-import { emitPipeline, matchPipeline, storePanels } from './pipeline.js';
-import { isScalar, Program } from './program.js';
+import { emitPipeline, isPipeline, matchPipeline, storePanels } from './pipeline.js';
+import { isScalar, Program, type Tile } from './program.js';
+import { blockOf, isShared } from './shared.js';
 import { literal } from './text.js';
 
 /** A launch of Mosaic GPU. Its parameters are the slots of the host function's block of arguments. */
@@ -53,7 +55,6 @@ function lowerLaunch(kernel: Kernel, launch: Launch, target: NvidiaTarget, symbo
     target.name,
     () => {
       for (const op of launch.body.ops) {
-        program.at = op.loc;
         emit(program, op);
       }
     },
@@ -77,35 +78,72 @@ function lowerLaunch(kernel: Kernel, launch: Launch, target: NvidiaTarget, symbo
   };
 }
 
-/** One op of a launch's body. Scalars are emitted by those who need them; so are the loads and masks of a pipeline. */
+/** One op of a body. Scalars are emitted by those who need them; so are blocks in shared memory, and their masks. */
 function emit(program: Program, op: GenericOp): void {
-  if (isOp(op, 'for')) return emitPipeline(program, matchPipeline(program, op));
+  program.at = op.loc;
+  if (isOp(op, 'for')) {
+    if (isPipeline(program, op)) return emitPipeline(program, matchPipeline(program, op));
+    return emitLoop(program, op, (inner) => emit(program, inner));
+  }
   if (isOp(op, 'store')) return emitStore(program, op);
   if (op.results.length !== 1 || op.regions.length > 0) return unsupportedOp(`'${op.name}' with mosaic_gpu`);
   const result = op.results[0]!;
   const { shape, dtype } = result.type as TileType;
-  if (isOp(op, 'reduce') && isScalar(result)) {
-    const input = program.tile(op.operands.input);
+  const set = (tile: Tile): void => {
+    program.tiles.set(result, tile);
+  };
+  const vectors = (name: string): void => set({ kind: 'vectors', vectors: [name], shape });
+  if (isOp(op, 'reduce')) {
+    if (!isScalar(result)) return emitRowReduce(program, op);
     const { shape: whole, dtype: held } = op.operands.input.type;
-    const [vector] = program.vectors(input, held, whole, 1);
+    const [vector] = program.vectors(program.tile(op.operands.input), held, whole, 1);
     return program.bind(result, emitReduce(program, op, vector!));
   }
   if (isScalar(result)) return;
   if (isOp(op, 'constant'))
-    program.tiles.set(result, { kind: 'splat', scalar: '', constant: literal(op.attrs.value as number, dtype) });
-  else if (isOp(op, 'broadcast')) {
-    if (!isScalar(op.operands.input)) return unsupportedOp("'broadcast' of tiles with mosaic_gpu");
-    program.tiles.set(result, { kind: 'splat', scalar: program.scalar(op.operands.input) });
-  } else if (isOp(op, 'load')) vectors([emitLineLoad(program, op)]);
-  else if (isOp(op, 'extent_mask') && shape.length === 1)
-    vectors([emitMask(program, shape[0]!, program.scalar(op.operands.extents![0]!))]);
-  else if (isOp(op, 'iota') && shape.length === 1) vectors([emitIota(program, shape[0]!)]);
-  else if (definitionOf(op).elementwise) emitTile(program, op);
-  else unsupportedOp(`'${op.name}' with mosaic_gpu`);
-
-  function vectors(names: readonly string[]): void {
-    program.tiles.set(result, { kind: 'vectors', vectors: names, shape });
+    return set({ kind: 'splat', scalar: '', constant: literal(op.attrs.value as number, dtype) });
+  if (isOp(op, 'dot')) return emitDot(program, op);
+  if (isOp(op, 'load')) return isShared(op) ? emitMatrixLoad(program, op) : vectors(emitLineLoad(program, op));
+  if (isOp(op, 'iota') && shape.length === 1) return set({ kind: 'positions' });
+  if (isOp(op, 'extent_mask')) {
+    const extents = op.operands.extents!;
+    if (shape.length === 1) return vectors(emitMask(program, shape[0]!, program.scalar(extents[0]!)));
+    if (shape.length === 2)
+      return set({ kind: 'mask', extents: extents.map((e, axis) => openExtent(program, e, shape[axis]!)) });
   }
+  if (isOp(op, 'reshape')) return set(reshaped(program, op));
+  if (isOp(op, 'broadcast')) {
+    const { input } = op.operands;
+    if (isScalar(input)) return set({ kind: 'splat', scalar: program.scalar(input) });
+    const tile = program.tile(input);
+    if (tile.kind === 'splat' || tile.kind === 'broadcast') return set(tile);
+    const [length = 0] = input.type.shape;
+    if (input.type.shape.length !== 1 || shape.length !== 2)
+      return unsupportedOp("'broadcast' of matrices with mosaic_gpu");
+    const [vector] = program.vectors(tile, dtype, [length], 1);
+    return set({ kind: 'broadcast', vector: vector!, length, axis: 1 });
+  }
+  if (blockOf(program, result)) return;
+  if (definitionOf(op).elementwise) return emitTile(program, op);
+  unsupportedOp(`'${op.name}' with mosaic_gpu`);
+}
+
+/** An extent that an axis does not surely lie within. */
+function openExtent(program: Program, extent: Value, length: number): string | undefined {
+  const op = program.definition(extent);
+  return isOp(op, 'constant') && Number(op.attrs.value) >= length ? undefined : program.scalar(extent);
+}
+
+/** A row or column of a matrix that is going to be broadcast. */
+function reshaped(program: Program, op: OpOf<'reshape'>): Tile {
+  const [from, to] = [op.operands.input.type.shape, (op.results[0]!.type as TileType).shape];
+  const tile = program.tile(op.operands.input);
+  if (tile.kind === 'splat') return tile;
+  const [length = 0] = from;
+  const axis = to.length === 2 ? to.indexOf(1) : -1;
+  if (from.length !== 1 || axis < 0 || to[1 - axis] !== length) return unsupportedOp("'reshape' with mosaic_gpu");
+  const [vector] = program.vectors(tile, op.operands.input.type.dtype, from, 1);
+  return { kind: 'broadcast', vector: vector!, length, axis: axis === 1 ? 0 : 1 };
 }
 
 function emitTile(program: Program, op: GenericOp): void {

@@ -9,13 +9,15 @@ import { storageBytes } from '../../ir/dtypes.js';
 import type { ArrayParam } from '../../ir/kernel.js';
 import { terminatorValues } from '../../ir/ops/control.js';
 import { isOp, type OpOf } from '../../ir/ops/index.js';
-import { argumentsOf } from '../../ir/symbolic.js';
+import { blockAxes } from '../../ir/ops/memory.js';
 import type { TileType } from '../../ir/types.js';
 import type { Value } from '../../ir/value.js';
 import { unsupportedOp } from '../rule-table.js';
-import { extentMultiple, unpromised, valueMultiple } from './facts.js';
+import { valueMultiple } from './facts.js';
 import { arrayName, arrayType } from './module.js';
 import type { Program } from './program.js';
+import { reachesTheEnd, rowBytes } from './shared.js';
+import { checkStrides } from './strides.js';
 import {
   asyncLoad,
   asyncStore,
@@ -29,12 +31,8 @@ import {
   vectorType,
 } from './text.js';
 
-/** Bytes of one swizzled row: a box this wide is clipped at the array's bounds, whatever they are. */
-const rowBytes = 128;
 /** Rows of one wgmma. */
 const wgmmaRows = 64;
-/** Bytes that strides of TMA are multiples of. */
-const strideBytes = 16;
 /** Elements of an accumulator that the registers of one warpgroup hold, with room for the epilogue. */
 const mostAccumulators = 128 * 128;
 
@@ -47,6 +45,14 @@ interface Pipeline {
   readonly m: number;
   readonly n: number;
   readonly k: number;
+}
+
+/** Whether a loop carries nothing but a sum of products. */
+export function isPipeline({ definition }: Program, loop: OpOf<'for'>): boolean {
+  const [body] = loop.regions;
+  const [sum, ...more] = terminatorValues(body!);
+  const dot = sum && definition(sum);
+  return more.length === 0 && isOp(dot, 'dot') && dot.operands.acc === body!.args[1];
 }
 
 /** The pipeline that a loop is; refuses a loop that is none, at the op that is in the way. */
@@ -96,42 +102,6 @@ function operandLoad(program: Program, value: Value): OpOf<'load'> {
     });
   }
   return load;
-}
-
-/** Whether a valid extent is what is left of the array from the block's first element on. */
-function reachesTheEnd({ definition }: Program, ref: Value, axis: number, extent: Value, index: Value): boolean {
-  const difference = definition(extent);
-  if (!isOp(difference, 'sub') || difference.operands.right !== index) return false;
-  const bound = ref.type.kind === 'ref' ? ref.type.shape[axis]! : 0;
-  const whole = definition(difference.operands.left);
-  if (isOp(whole, 'dim'))
-    return typeof bound !== 'number' && bound.kind === 'argument' && bound.name === whole.attrs.name;
-  return isOp(whole, 'constant') && bound === Number(whole.attrs.value);
-}
-
-/** @throws CompileError TW2042 where rows of an array may begin where TMA cannot. */
-export function checkStrides(program: Program, param: ArrayParam, op: OpOf<'load'> | OpOf<'store'>): void {
-  const { dtype, shape } = param.value.type;
-  const multiple = strideBytes / storageBytes(dtype);
-  const inner = shape.at(-1)!;
-  if (extentMultiple(inner, program.kernel) % multiple === 0) return;
-  const dims = unpromised(inner, program.kernel, multiple);
-  const names = dims.length > 0 ? dims : [...argumentsOf(inner)];
-  throw new CompileError([
-    backendCodes.strideUnpromised(
-      { array: param.name, multiple, dtype: dtype.name },
-      {
-        loc: op.loc,
-        notes: program.kernel.dims
-          .filter((d) => names.includes(d.name))
-          .map((d) => ({ message: `dim '${d.name}' is declared here`, loc: d.loc })),
-        help:
-          names.length > 0
-            ? `add \`multipleOf: ${multiple}\` to dim ${names.map((n) => `'${n}'`).join(' and ')}, or compile with the Triton back end`
-            : `make its last extent a multiple of ${multiple}, or compile with the Triton back end`,
-      },
-    ),
-  ]);
 }
 
 /** A coordinate for TMA: the lowering wants it to be a multiple of the tile, and proven so. */
@@ -354,7 +324,13 @@ export function storePanels(
   const element = elementType(dtype);
   const [rows, width] = shape as [number, number];
   const type = sharedType(shape, element);
-  const [row, column] = op.operands.index!.map((v) => program.scalar(v)) as [string, string];
+  const rank = param.value.type.shape.length;
+  const along = blockAxes(rank, op.attrs.axes);
+  if (along.at(-1) !== rank - 1)
+    unsupportedOp('a store of a matrix across the last axis of its array, with mosaic_gpu');
+  const start = op.operands.index!.map((v) => program.scalar(v));
+  const column = start.at(-1)!;
+  const lengths = start.map((_, axis) => (axis === rank - 1 ? width : axis === along[0] ? rows : -1));
   const buffers = vectors.map((vector) => {
     const bytes = rows * width * storageBytes(dtype);
     const buffer = out.let(
@@ -373,8 +349,8 @@ export function storePanels(
       fromType: type,
       to: arrayName(param.name),
       toType: arrayType(param),
-      at: [row, at],
-      lengths: shape,
+      at: [...start.slice(0, -1), at],
+      lengths,
     };
     out.add(asyncStore(copy), op.loc);
   }

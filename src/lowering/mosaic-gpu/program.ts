@@ -14,10 +14,17 @@ import type { NvidiaTarget } from '../gpu-target.js';
 import { unsupportedOp } from '../rule-table.js';
 import { emitElementwise } from './elementwise.js';
 import { dimName, scalarName } from './module.js';
+import type { SharedBlock } from './shared.js';
 import { elementType, Lines, literal, vectorType } from './text.js';
 
 /** A tile in the making: one scalar for all elements, or vectors of the same shape that lie side by side along the last axis. */
 export type Tile =
+  /** A row of the result for each element: a column that is broadcast along the last axis, or a row along the first. */
+  | { readonly kind: 'broadcast'; readonly vector: string; readonly length: number; readonly axis: 0 | 1 }
+  /** Positions along a row of vectors. Made anew for each use, since rows and columns of a matrix lie differently. */
+  | { readonly kind: 'positions' }
+  /** Elements within extents; undefined where the whole axis is. */
+  | { readonly kind: 'mask'; readonly extents: readonly (string | undefined)[] }
   | { readonly kind: 'splat'; readonly scalar: string; readonly constant?: string }
   | { readonly kind: 'vectors'; readonly vectors: readonly string[]; readonly shape: readonly number[] };
 
@@ -32,12 +39,16 @@ export class Program {
   /** The op that is being lowered: where what is refused is told. */
   at: Loc;
   readonly tiles = new Map<Value, Tile>();
+  /** Tiles that are blocks in shared memory. */
+  readonly blocks = new Map<Value, SharedBlock>();
   readonly reserved: Reserved[] = [];
   private scopes: Map<Value, string>[] = [new Map()];
   private readonly definitions = new Map<Value, GenericOp>();
   private readonly arrays = new Map<Value, ArrayParam>();
   private position: readonly string[] | undefined;
   private end = 0;
+  /** Loops round the op that is being lowered. */
+  depth = 0;
 
   constructor(
     readonly kernel: Kernel,
@@ -209,13 +220,49 @@ export class Program {
 
   /** The vectors of a tile, in the shape that its neighbours have. */
   vectors(tile: Tile, dtype: DType, shape: readonly number[], count: number): readonly string[] {
-    if (tile.kind === 'vectors') return tile.vectors;
-    const type = vectorType(shape, elementType(dtype));
-    const one =
-      tile.constant === undefined
-        ? this.out.let(`vector.broadcast ${tile.scalar} : ${elementType(dtype)} to ${type}`)
-        : this.out.let(`arith.constant dense<${tile.constant}> : ${type}`);
-    return Array.from({ length: count }, () => one);
+    const element = elementType(dtype);
+    const type = vectorType(shape, element);
+    switch (tile.kind) {
+      case 'vectors':
+        if (tile.vectors.length !== count || tile.shape.some((n, i) => n !== shape[i]))
+          return unsupportedOp('matrices that lie in different panels, with mosaic_gpu');
+        return tile.vectors;
+      case 'splat': {
+        const one =
+          tile.constant === undefined
+            ? this.out.let(`vector.broadcast ${tile.scalar} : ${element} to ${type}`)
+            : this.out.let(`arith.constant dense<${tile.constant}> : ${type}`);
+        return Array.from({ length: count }, () => one);
+      }
+      case 'broadcast': {
+        const { vector, length, axis } = tile;
+        if (axis === 1 && count > 1) return unsupportedOp('rows along several panels, with mosaic_gpu');
+        const wide = this.out.let(
+          `mosaic_gpu.broadcast_in_dim(${vector} : ${vectorType([length], element)}) {broadcast_dimensions = array<i64: ${axis}>} -> ${type}`,
+        );
+        return Array.from({ length: count }, () => wide);
+      }
+      case 'positions':
+        return [this.out.let(`"mosaic_gpu.broadcasted_iota"() <{dimension = 0 : i32}> : () -> ${type}`)];
+      case 'mask':
+        return Array.from({ length: count }, (_, panel) => this.mask(tile.extents, shape, panel * (shape[1] ?? 0)));
+    }
+  }
+
+  /** Which elements of a panel lie within extents; the panel begins at a column. */
+  private mask(extents: readonly (string | undefined)[], shape: readonly number[], column: number): string {
+    const { out } = this;
+    const type = vectorType(shape, 'i32');
+    const within = extents.flatMap((extent, axis) => {
+      if (extent === undefined) return [];
+      const left = axis === 1 && column > 0 ? out.let(`arith.subi ${extent}, ${out.int(column)} : i32`) : extent;
+      const limit = out.let(`vector.broadcast ${left} : i32 to ${type}`);
+      const iota = out.let(`"mosaic_gpu.broadcasted_iota"() <{dimension = ${axis} : i32}> : () -> ${type}`);
+      return [out.let(`arith.cmpi slt, ${iota}, ${limit} : ${type}`)];
+    });
+    const bools = vectorType(shape, 'i1');
+    const [first = out.let(`arith.constant dense<true> : ${bools}`), ...rest] = within;
+    return rest.reduce((a, b) => out.let(`arith.andi ${a}, ${b} : ${bools}`), first);
   }
 
   /** The whole module's lines of the body. */
