@@ -5,6 +5,7 @@ import {
   bf16,
   blockProgram,
   cdiv,
+  type DType,
   dim,
   dot,
   ds,
@@ -21,6 +22,7 @@ import {
   loop,
   maximum,
   minimum,
+  perTarget,
   type Ref,
   type Scalar,
   scalar,
@@ -47,6 +49,9 @@ interface Handles {
   readonly scale: Scalar<F32>;
 }
 
+/** Blocks that fit the registers of a GPU; smaller ones for f32, which few have matrix instructions for. */
+const gpuBlocks = ({ dtype }: { dtype: DType }) => (dtype === f32 ? { bq: 32, bk: 16 } : { bq: 64, bk: 32 });
+
 /**
  * o[b, hq, s, d] = softmax(scale · q kᵀ) v and lse[b, hq, s], the natural log of each row's sum of exponentials; once
  * causal (key j is visible to query i where j <= i) and once over all keys. Heads are grouped: hq / hkv query heads share
@@ -57,7 +62,7 @@ interface Handles {
  */
 export const flashAttentionFwd = kernel(
   'flash_attention_fwd',
-  { dtype: dtypes(f16, bf16, f32), bq: 64, bk: 64, bd: 64 },
+  perTarget({ cuda: gpuBlocks, hip: gpuBlocks }, { dtype: dtypes(f16, bf16, f32), bq: 64, bk: 64, bd: 64 }),
   ({ dtype, bq, bk, bd }) => {
     const [b, hq, hkv, s, d] = [dim('b'), dim('hq'), dim('hkv'), dim('s'), dim('d', { max: bd })];
     const g = grid({ b, h: hq, i: cdiv(s, bq) });

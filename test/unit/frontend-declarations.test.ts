@@ -448,3 +448,34 @@ describe('pallasCall', () => {
     ],
   ]);
 });
+
+describe('perTarget', () => {
+  const k = kernel(
+    'k',
+    perTarget(
+      {
+        cuda: ({ dtype }) => ({ bm: dtype === f32 ? 64 : 128 }),
+        hip: { bm: 32, bk: 8 },
+        sm_90: { bk: 64 },
+        gfx942: { bm: 16 },
+        cpu: { bk: 4 },
+      },
+      { dtype: dtypes(f32, f16), bm: 256, bk: 16 },
+    ),
+    () => wrong(0),
+  );
+  test.each([
+    ['cpu:native', { bm: 256, bk: 4 }],
+    ['sm_80', { bm: 64, bk: 16 }],
+    ['sm_90a', { bm: 64, bk: 64 }],
+    ['gfx90a', { bm: 32, bk: 8 }],
+    ['gfx942', { bm: 16, bk: 8 }],
+    [undefined, { bm: 256, bk: 16 }],
+  ])('%s: its own before its vendor, that before the defaults', (target, expected) => {
+    expect(k.values(target)).toEqual({ dtype: f32, ...expected });
+  });
+  test('what is given goes before all, and functions see it', () => {
+    expect(k.with({ dtype: f16 }).values('sm_80')).toEqual({ dtype: f16, bm: 128, bk: 16 });
+    expect(k.with({ dtype: f16, bm: 8 }).values('sm_90a')).toEqual({ dtype: f16, bm: 8, bk: 64 });
+  });
+});

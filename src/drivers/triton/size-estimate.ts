@@ -47,10 +47,10 @@ export const isHuge = ({ perThread, instructions }: Pick<SizeEstimate, 'perThrea
   perThread > 1024 || instructions > 40_000;
 
 /**
- * Warps for a program that does not say how many it wants: four, or eight where its tiles would take most of a thread's
+ * Warps for a program that does not say how many it wants: four, or eight where one tile would take a quarter of a thread's
  * registers.
  */
 export function warpsFor(ttir: string, target: GpuTarget): number {
   const { perThread, products } = estimateSize(ttir, 4 * target.warpSize, target);
-  return perThread > 64 || products > 128 ? 8 : 4;
+  return perThread * 4 >= target.limits.registersPerThread || products > 128 ? 8 : 4;
 }
