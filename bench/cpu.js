@@ -1,57 +1,21 @@
 /**
- * `npm run bench:cpu`: example kernels on this machine's CPU against NumPy and JAX, 1 and 2 threads, all sides in one
- * interleaved run. Needs the tool sets `mlir` and `test`.
+ * `npm run bench:cpu [-- --only=NAME,…] [--json FILE]`: the corpus on this machine's CPU against NumPy and JAX, 1 and 2
+ * threads, all sides in one interleaved run. Needs the tool sets `mlir` and `test`.
  */
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { loadKernels } from '../dist/api/loader.js';
 import { withTimedRun } from '../dist/api/run.js';
 import { assetPath } from '../dist/drivers/assets.js';
 import { setFolder } from '../dist/drivers/toolchain.js';
-import { f32 } from '../dist/ir/dtypes.js';
-import { nd } from '../dist/testing/index.js';
-import { print, row, writeJson } from './table.js';
+import { cases } from './cpu-cases.js';
+import { geometricMean, print, row, writeJson } from './table.js';
 
 /** Milliseconds between sides: the workers of OpenBLAS and XLA spin for a while after a call and would slow who is next. */
 const rest = 100;
 const rounds = Number(process.env.ROUNDS ?? 9);
-const example = async (name) => [...(await loadKernels(assetPath(`examples/${name}.kernel.ts`))).kernels.values()][0];
-const random = (shape, seed) => nd.random(f32, shape, { seed });
-
-const cases = {
-  add: {
-    kernel: (await example('vector-add')).with({ block: 8192 }),
-    given: () => ({ x: random([1 << 24], 1), y: random([1 << 24], 2) }),
-    work: 12 * (1 << 24),
-    unit: 'GB/s',
-  },
-  softmax: {
-    kernel: await example('softmax'),
-    given: () => ({ x: random([4096, 1024], 3) }),
-    work: 8 * 4096 * 1024,
-    unit: 'GB/s',
-  },
-  matmul: {
-    kernel: await example('matmul'),
-    given: () => ({ a: random([1024, 1024], 4), b: random([1024, 1024], 5) }),
-    work: 2 * 1024 ** 3,
-    unit: 'GFLOP/s',
-  },
-  attention: {
-    kernel: await example('flash-attention'),
-    given: () => ({
-      q: random([1, 1024, 64], 6),
-      k: random([1, 1024, 64], 7),
-      v: random([1, 1024, 64], 8),
-      scale: 0.125,
-    }),
-    work: 4 * 1024 * 1024 * 64,
-    unit: 'GFLOP/s',
-  },
-};
 
 /** A Python process that times NumPy and JAX on request. */
 async function openPeers(threads) {
@@ -59,7 +23,7 @@ async function openPeers(threads) {
   const site = await setFolder('test');
   if (!existsSync(site)) throw new Error("tool set 'test' is not installed: tilewright toolchain install test");
   const pinned = threads === 1 ? ['taskset', '-c', '0'] : [];
-  const [command, ...args] = [...pinned, 'python3', assetPath('bench/peers.py')];
+  const [command, ...args] = [...pinned, 'python3', assetPath('bench/peers/main.py')];
   const child = spawn(command, args, {
     env: {
       ...env,
@@ -85,28 +49,30 @@ const only = process.argv
   .find((a) => a.startsWith('--only='))
   ?.slice(7)
   .split(',');
+const unknown = only?.find((name) => !(name in cases));
+if (unknown !== undefined) {
+  process.stderr.write(`no case '${unknown}': ${Object.keys(cases).join(', ')}\n`);
+  process.exit(2);
+}
 const rows = [];
 for (const threads of [1, 2]) {
   const peers = await openPeers(threads);
-  for (const [name, { kernel, given }] of Object.entries(cases)) {
+  for (const [name, { kernel, given, sides: others = ['numpy', 'jax'] }] of Object.entries(cases)) {
     if (only && !only.includes(name)) continue;
-    const sides = { ours: [], numpy: [], jax: [] };
+    const ours = [];
+    const theirs = Object.fromEntries(others.map((side) => [side, []]));
     await withTimedRun(kernel, given(), { threads }, async (time) => {
       await time(3);
       for (let round = 0; round < rounds; round++) {
         await setTimeout(rest);
-        sides.ours.push(Math.min(...(await time(4))));
-        // JAX allocates its result on each call; where that is most of the work the comparison is with NumPy in place.
-        for (const side of name === 'add' ? ['numpy'] : ['numpy', 'jax']) {
+        ours.push(Math.min(...(await time(4))));
+        for (const side of others) {
           await setTimeout(rest);
-          sides[side].push(Math.min(...(await peers.time(side, name, 4))));
+          theirs[side].push(Math.min(...(await peers.time(side, name, 4))));
         }
       }
     });
-    const { ours, ...others } = sides;
-    rows.push(
-      row(`${name}/${threads}t`, ours, Object.fromEntries(Object.entries(others).filter(([, t]) => t.length > 0))),
-    );
+    rows.push(row(`${name}/${threads}t`, ours, theirs));
   }
   peers.close();
 }
@@ -114,4 +80,13 @@ print(rows, (name, ns) => {
   const { work, unit } = cases[name.split('/')[0]];
   return `${(work / ns).toFixed(1)} ${unit}`;
 });
+for (const threads of [1, 2]) {
+  const all = rows.filter((r) => r.name.endsWith(`/${threads}t`));
+  const others = all.filter((r) => !cases[r.name.split('/')[0]].products);
+  const mean = (some) => (some.length ? geometricMean(some.map((r) => r.ratio)).toFixed(2) : 'none');
+  const [worst] = [...all].sort((a, b) => a.ratio - b.ratio);
+  process.stdout.write(
+    `${threads} thread(s), geometric means of the ratios: ${mean(others)} without matrix products, ${mean(all)} over all rows; least ${worst.ratio.toFixed(2)} (${worst.name})\n`,
+  );
+}
 writeJson(rows);

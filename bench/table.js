@@ -4,6 +4,8 @@ import { writeFileSync } from 'node:fs';
 
 export const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
+export const geometricMean = (list) => Math.exp(list.reduce((sum, x) => sum + Math.log(x), 0) / list.length);
+
 /**
  * One row: our time against the better peer's, both medians, and the spread of the ratio over the rounds.
  * `samples` maps each side to its times in nanoseconds, one per round.
