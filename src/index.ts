@@ -15,6 +15,7 @@ export {
   clamp,
   copysign,
   countLeadingZeros,
+  erfInv,
   fma,
   integerPow,
   isFinite,
@@ -22,11 +23,13 @@ export {
   isNaN,
   logistic,
   mulHi,
+  nextAfter,
   populationCount,
   pow,
   reciprocal,
   roundAway,
   sign,
+  square,
   trunc,
 } from './frontend/elementwise.js';
 export { Kernel, kernel, type TracedKernel } from './frontend/kernel.js';

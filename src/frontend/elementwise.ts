@@ -16,6 +16,7 @@ import {
   broadcastTile,
   checkDType,
   checkDTypes,
+  constant,
   lift,
   type Other,
   type Tile,
@@ -50,20 +51,28 @@ export function pow(x: AnyTile, y: number | AnyTile): never {
   return binary('pow', floatTile('pow', x), asOperand("'pow' takes tiles and numbers", y));
 }
 
-/** x to an integer power that is known while tracing, by repeated squaring; 1 / xⁿ for a negative one. */
+/** x · x. */
+export const square = <D extends DType, R extends Rank>(x: Tile<D, R>): Tile<D, R> => x.mul(x);
+
+/** x to an integer power that is known while tracing, by repeated squaring; 1 / xⁿ for a negative one. Anything to the power 0 is 1. */
 export function integerPow<D extends DType, R extends Rank>(x: Tile<D, R>, n: number): Tile<D, R> {
   if (!Number.isInteger(n) || Math.abs(n) > 1024)
     mistake((c) =>
       frontendCodes.badNumber({ value: String(n), dtype: 'i32', why: 'an exponent is an integer up to 1024' }, c),
     );
   const base = asTile("'integerPow' takes a tile", x) as Tile;
-  if (n < 0) return reciprocal(integerPow(floatTile('integerPow', x), -n)) as never;
+  if (n === 0) return constant(1, base.dtype, base.type.shape) as never;
+  if (n > 0 && !isFloat(base.dtype)) return powerOf(base, n) as never;
+  return widened('integerPow', x, (t) => (n < 0 ? reciprocal(powerOf(t, -n)) : powerOf(t, n)));
+}
+
+function powerOf(base: Tile, n: number): Tile {
   let result: Tile | undefined;
-  for (let rest = n, square = base; rest > 0; rest = Math.floor(rest / 2)) {
-    if (rest % 2 === 1) result = result ? (result.mul(square) as Tile) : square;
-    if (rest > 1) square = square.mul(square) as Tile;
+  for (let rest = n, power = base; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) result = result ? (result.mul(power) as Tile) : power;
+    if (rest > 1) power = square(power);
   }
-  return (result ?? base.mul(0).add(1)) as never;
+  return result!;
 }
 
 /** Angle of the point (x, y) in [-π, π], within 2 ulp. */
@@ -109,6 +118,7 @@ export function logistic<D extends DType, R extends Rank>(x: Tile<D, R>): Tile<D
 
 /** -1, 0 or 1 by the sign; of floats the sign of zero and NaN are kept. */
 export function sign<D extends DType, R extends Rank>(x: Tile<D, R>): Tile<D, R> {
+  if (!x.dtype.signed) return select(x.gt(0), 1, x) as never;
   return select(x.gt(0), 1, select(x.lt(0), -1, x)) as never;
 }
 
@@ -148,6 +158,49 @@ export function copysign<D extends DType, R extends Rank>(magnitude: Tile<D, R>,
   const { tile, int, signBit } = bitsOf('copysign', magnitude);
   const [kept, given] = [bitcast(tile.abs(), int) as Tile, bitcast(floatTile('copysign', from), int) as Tile];
   return bitcast(kept.or(given.and(signBit as number)) as Tile, tile.dtype) as never;
+}
+
+/** The float next to x toward `to`; `to` where they are equal, NaN where either is. Past the largest number lies infinity. */
+export function nextAfter<D extends DType, R extends Rank>(x: Tile<D, R>, to: Tile<D, R>): Tile<D, R> {
+  const { tile, int } = bitsOf('nextAfter', x);
+  const target = floatTile('nextAfter', to);
+  const bits = bitcast(tile, int) as Tile;
+  // The bits below the sign count up with the magnitude.
+  const away = tile.lt(0).xor(target.gt(tile)) as Tile<Bool>;
+  const stepped = bitcast(select(away, bits.add(1), bits.sub(1)) as Tile, tile.dtype) as Tile;
+  const least = copysign(bitcast(bits.mul(0).add(1) as Tile, tile.dtype) as Tile, target);
+  const next = select(tile.eq(0), least, stepped) as Tile;
+  const nan = isNaN(tile).or(isNaN(target)) as Tile<Bool>;
+  return select(nan, tile.add(target), select(tile.eq(target), target, next) as Tile) as never;
+}
+
+/**
+ * The inverse of erf, within 2 ulp in f32; NaN outside of [-1, 1]. Computed in f64: S. Winitzki's approximation, made exact by
+ * two steps of Halley's method.
+ */
+export function erfInv<D extends DType, R extends Rank>(x: Tile<D, R>): Tile<D, R> {
+  const tile = floatTile('erfInv', x).to(f64) as unknown as Tile;
+  const t = tile.abs() as Tile;
+  const gap = t.neg().add(1) as Tile;
+  const logarithm = gap.mul(t.add(1)).log() as Tile;
+  const shape = 0.147;
+  const half = logarithm.mul(0.5).add(2 / (Math.PI * shape)) as Tile;
+  const far = half.mul(half).sub(logarithm.div(shape)).sqrt().sub(half).sqrt() as Tile;
+  let y = select(t.lt(0.1), t.mul(Math.sqrt(Math.PI) / 2), far) as Tile;
+  for (let step = 0; step < 2; step++) {
+    // Near 1 the distance to 1 is exact, and erf is not.
+    const error = select(t.lt(0.5), y.erf().sub(t), gap.sub(y.erfc())) as Tile;
+    const ratio = error.div(
+      y
+        .mul(y)
+        .neg()
+        .exp()
+        .mul(2 / Math.sqrt(Math.PI)),
+    ) as Tile;
+    y = y.sub(ratio.div(ratio.mul(y).add(1))) as Tile;
+  }
+  const whole = select(t.eq(1), Number.POSITIVE_INFINITY, y) as Tile;
+  return copysign(whole, tile).to(x.dtype) as never;
 }
 
 /** The bits of each element read as another dtype of the same width. */

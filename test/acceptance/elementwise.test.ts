@@ -9,6 +9,7 @@ import {
   copysign,
   countLeadingZeros,
   type DType,
+  erfInv,
   f16,
   f32,
   f64,
@@ -26,18 +27,21 @@ import {
   kernel,
   logistic,
   mulHi,
+  nextAfter,
   populationCount,
   pow,
   reciprocal,
   roundAway,
   run,
   sign,
+  square,
   type Tile,
   trunc,
   u32,
   u64,
 } from 'tilewright';
 import { type NdArray, toRegisters } from '../../src/api/nd-array.js';
+import { erf, erfc } from '../../src/ir/numerics/special.js';
 import { nd } from '../../src/testing/index.js';
 import { describeTool } from '../support/tools.js';
 
@@ -69,6 +73,42 @@ const rows: readonly (readonly [string, DType, DType, (x: Tile) => unknown, read
   ['clamp', f32, f32, (x) => clamp(x, -1, 2), [-3, -1, 0, 2.5, nan, inf, -inf], [-1, -1, 0, 2, nan, 2, -1]],
   ['clamp of integers', i32, i32, (x) => clamp(x, -1, 2), [-3, 0, 5], [-1, 0, 2]],
   ['sign', f32, f32, sign, [-3, 0, -0, 1e-40, nan, inf], [-1, 0, -0, 1, nan, 1]],
+  ['sign of unsigned integers', u32, u32, sign, [7, 0, 2 ** 32 - 1], [1, 0, 1]],
+  ['square', f16, f16, square, [3, -0, 300, nan], [9, 0, inf, nan]],
+  [
+    'nextAfter 2',
+    f32,
+    f32,
+    (x) => nextAfter(x, x.mul(0).add(2)),
+    [1, 2, 3, 0, -0, nan],
+    [1 + 2 ** -23, 2, 3 - 2 ** -22, 2 ** -149, 2 ** -149, nan],
+  ],
+  [
+    'nextAfter -x',
+    f32,
+    f32,
+    (x) => nextAfter(x, x.neg()),
+    [1, -1, 0, -0, inf, 2 ** -149, -(2 ** -149)],
+    [1 - 2 ** -24, -1 + 2 ** -24, -0, 0, 3.4028234663852886e38, 0, -0],
+  ],
+  [
+    'nextAfter inf',
+    f64,
+    f64,
+    (x) => nextAfter(x, x.abs().mul(inf)),
+    [Number.MAX_VALUE, -1, 1],
+    [inf, -1 + 2 ** -53, 1 + 2 ** -52],
+  ],
+  ['nextAfter inf', bf16, bf16, (x) => nextAfter(x, x.abs().mul(inf)), [1, -1], [1 + 2 ** -7, -1 + 2 ** -8]],
+  ['nextAfter inf', f16, f16, (x) => nextAfter(x, x.abs().mul(inf)), [65504, -1], [inf, -1 + 2 ** -11]],
+  [
+    'erfInv',
+    f32,
+    f32,
+    erfInv,
+    [0, -0, 0.5, -0.5, 1, -1, 1.5, nan],
+    [0, -0, Math.fround(0.4769362762044699), -Math.fround(0.4769362762044699), inf, -inf, nan, nan],
+  ],
   ['sign of integers', i32, i32, sign, [-7, 0, 9], [-1, 0, 1]],
   [
     'trunc',
@@ -97,7 +137,8 @@ const rows: readonly (readonly [string, DType, DType, (x: Tile) => unknown, read
   ['integerPow', f32, f32, (x) => integerPow(x, 5), [2, -3, 0.5], [32, -243, 0.03125]],
   ['integerPow, negative', f32, f32, (x) => integerPow(x, -2), [2, -4], [0.25, 0.0625]],
   ['integerPow of integers', i32, i32, (x) => integerPow(x, 3), [2, -3], [8, -27]],
-  ['integerPow 0', f32, f32, (x) => integerPow(x, 0), [2, 7], [1, 1]],
+  ['integerPow 0', f32, f32, (x) => integerPow(x, 0), [2, 7, nan], [1, 1, 1]],
+  ['integerPow, rounded once', bf16, bf16, (x) => integerPow(x, 4), [1.0078125], [1.03125]],
   ['pow', f32, f32, (x) => pow(x, 2), [3, -3, 0, inf], [9, 9, 0, inf]],
   ['pow of 1 and to 0', f64, f64, (x) => pow(x, x), [1, 0], [1, 1]],
   ['pow, no integer', f32, f32, (x) => pow(x, 0.5), [4, -4], [2, nan]],
@@ -130,5 +171,35 @@ const all = (execute: typeof interpret): void => {
   );
 };
 
-describe('elementwise functions in the interpreter', () => all(interpret));
-describeTool('mlir', 'elementwise functions on the CPU', () => all(run as never));
+/** erfInv by bisection, of x in (0, 1). */
+function inverse(x: number): number {
+  let [low, high] = [0, 6];
+  for (let i = 0; i < 80; i++) {
+    const middle = (low + high) / 2;
+    const beyond = x < 0.5 ? erf(middle) > x : erfc(middle) < 1 - x;
+    if (beyond) high = middle;
+    else low = middle;
+  }
+  return low;
+}
+
+const inverseWithin2Ulp = (execute: typeof interpret): void =>
+  test('erfInv within 2 ulp', async () => {
+    const list = Array.from({ length: 24 }, (_, k) => 2 ** (-1 - k)).flatMap((x) => [x, 1.3 * x, 1.9 * x, 1 - x]);
+    const values = list.map(Math.fround).filter((x) => x < 1);
+    const got = await apply(execute, f32, f32, erfInv, values);
+    const wrong = values.flatMap((x, i) => {
+      const y = inverse(x);
+      return Math.abs(Number(got[i]) - y) <= 2 ** (Math.floor(Math.log2(y)) - 22) ? [] : [`${x}: ${got[i]}, not ${y}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+describe('elementwise functions in the interpreter', () => {
+  all(interpret);
+  inverseWithin2Ulp(interpret);
+});
+describeTool('mlir', 'elementwise functions on the CPU', () => {
+  all(run as never);
+  inverseWithin2Ulp(run as never);
+});
