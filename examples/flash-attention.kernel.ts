@@ -28,6 +28,9 @@ import {
 /** Blocks that fit the registers of a GPU; smaller ones for f32, which few have matrix instructions for. */
 const gpuBlocks = ({ dtype }: { dtype: DType }) => (dtype === f32 ? { bq: 32, bk: 16 } : { bq: 64, bk: 32 });
 
+/** TMA copies rows that begin at multiples of 16 bytes; wgmma takes blocks of 64 keys. */
+const hopper = ({ dtype }: { dtype: DType }) => (dtype === f32 ? {} : { bk: 64, align: 8 });
+
 /**
  * o[h, s, d] = softmax(scale · q kᵀ) v for each head h, in one pass over the keys (Dao et al., FlashAttention).
  * With `causal`, key j is visible to query i where j <= i. `bd` is at least d.
@@ -38,8 +41,7 @@ const gpuBlocks = ({ dtype }: { dtype: DType }) => (dtype === f32 ? { bq: 32, bk
 export const flashAttention = kernel(
   'flash_attention',
   perTarget(
-    // Hopper: TMA copies rows that begin at multiples of 16 bytes.
-    { cuda: gpuBlocks, hip: gpuBlocks, sm_90: { align: 8 } },
+    { cuda: gpuBlocks, hip: gpuBlocks, sm_90: hopper },
     {
       dtype: dtypes(f32, f16, bf16),
       bq: 64,

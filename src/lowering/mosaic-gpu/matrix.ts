@@ -132,7 +132,8 @@ export function emitDot(program: Program, op: OpOf<'dot'>): void {
   const n = b.type.shape.at(-1)!;
   if (shape.length !== 2 || m % 64 !== 0)
     unsupportedOp(`dot of ${m} rows with mosaic_gpu: wgmma takes multiples of 64`);
-  if (k % 16 !== 0 || n % 8 !== 0) unsupportedOp(`dot of [${m}, ${k}] · [${k}, ${n}] with mosaic_gpu`);
+  if (k % 64 !== 0 || n % 8 !== 0)
+    unsupportedOp(`dot of [${m}, ${k}] · [${k}, ${n}] with mosaic_gpu: depths come in multiples of 64`);
   const right = blockOf(program, b);
   if (!right) return unsupportedOp('dot whose right side is not loaded, with mosaic_gpu');
   const left = blockOf(program, a);
