@@ -4,6 +4,7 @@ import { backendCodes } from '../diagnostics/codes/backend.js';
 import { CompileError, type Diagnostic } from '../diagnostics/diagnostic.js';
 import { useMosaicGpu } from '../drivers/environment.js';
 import { Kernel } from '../frontend/kernel.js';
+import { forDisplay } from '../frontend/site.js';
 import { type Backend, type BackendRequest, chooseBackend } from '../lowering/backend.js';
 import type { Target } from '../lowering/target.js';
 import { type AnyKernel, type KernelSource, sourceOf } from './source.js';
@@ -28,7 +29,10 @@ export function backendFor(kernel: AnyKernel | KernelSource, target: Target, req
       ? [
           backendCodes.pallasCallDeprecated(
             { kernel: kernel.name },
-            { loc: kernel.loc, help: 'blockProgram takes the same blocks by name; -Wno-TW2040 keeps this quiet' },
+            {
+              loc: forDisplay(kernel.loc),
+              help: 'blockProgram takes the same blocks by name; -Wno-TW2040 keeps this quiet',
+            },
           ),
         ]
       : [],

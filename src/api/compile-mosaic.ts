@@ -8,17 +8,19 @@ import { readInput } from '../drivers/files.js';
 import { keyOf, sha256 } from '../drivers/fingerprint.js';
 import type { ForkServer } from '../drivers/fork-server.js';
 import {
+  archOf,
+  assemblerStage,
   buildMosaic,
   type MosaicBuild,
   type MosaicJob,
   type MosaicStage,
   mosaicStages,
 } from '../drivers/mosaic/stages.js';
-import { mosaicScripts, withMosaicWorker } from '../drivers/mosaic/worker.js';
+import { mosaicScripts, mosaicWorker, withMosaicWorker } from '../drivers/mosaic/worker.js';
 import { findPtxas } from '../drivers/ptxas.js';
 import type { StageRecord } from '../drivers/stages.js';
 import { findTool } from '../drivers/tool.js';
-import { setFolder } from '../drivers/toolchain.js';
+import { notInstalled, setFolder, setTool } from '../drivers/toolchain.js';
 import type * as ir from '../ir/kernel.js';
 import { runPasses } from '../ir/pass.js';
 import { loweringPipeline } from '../ir/passes/index.js';
@@ -208,4 +210,32 @@ export async function resumeMosaic(
     buildCached(w, job, options),
   );
   return { artifacts, records, cached, launches: [{ name: basename(file, `.${stage}`), options: {}, resources }] };
+}
+
+/**
+ * The commands of a build, on files `kernel.STAGE` that `--emit=mgpu.mlir -o kernel.mgpu.mlir` begins; nothing is run. What
+ * leads from the lowered module to PTX is patched between its passes, so the program itself stands for it.
+ */
+export async function mosaicToolCommands(
+  kernel: AnyKernel | KernelSource,
+  gpu: GpuTarget,
+  emit: readonly string[],
+  options: CompileOptions,
+): Promise<string[][]> {
+  const target = asNvidia(gpu);
+  const { launches } = lowerForMosaic(kernel, target, options);
+  const last = Math.max(
+    ...[...emit, ...(emit.includes('plan.json') ? ['cubin'] : [])].map((s) => mosaicStages.indexOf(s as MosaicStage)),
+  );
+  const python = options.pythons?.mosaic ?? (await setTool('python', ['mosaic']));
+  if (python === undefined) throw notInstalled('mosaic');
+  const request = JSON.stringify({ folder: '.', arch: archOf(target) });
+  const assembler = await findPtxas(target, options.tools);
+  const { args } = assemblerStage(assembler, jobOf('ptx', new Uint8Array(), ['cubin'], target, options));
+  const steps = [
+    [python, '-I', assetPath(mosaicWorker.script), '--job', request],
+    ['tilewright', 'build', 'kernel.nvvm.mlir', '--target', target.name, '--emit=ptx', '-o', 'kernel.ptx'],
+    [assembler.path, ...args('kernel.ptx', 'kernel.cubin')],
+  ];
+  return launches.flatMap(() => steps.slice(0, Math.max(0, last)));
 }

@@ -28,7 +28,14 @@ import { renderMlir } from '../lowering/render.js';
 import { symbolsFor } from '../lowering/symbol.js';
 import { asCpuTarget, type CpuTarget, parseTarget, type Target } from '../lowering/target.js';
 import { accepted, backendFor } from './backend.js';
-import { compileMosaic, lowerForMosaic, mosaicStageNames, resumeMosaic, withMosaicWorkerOf } from './compile-mosaic.js';
+import {
+  compileMosaic,
+  lowerForMosaic,
+  mosaicStageNames,
+  mosaicToolCommands,
+  resumeMosaic,
+  withMosaicWorkerOf,
+} from './compile-mosaic.js';
 import {
   type BuiltLaunch,
   compileTriton,
@@ -387,10 +394,8 @@ export async function toolCommands(
 ): Promise<string[][]> {
   const target = asTarget(options.target ?? 'cpu');
   const { backend } = await withDisplayLocations(kernel.folder, () => backendFor(kernel, target, options));
-  if (target.kind === 'gpu' && backend === 'mosaic_gpu') {
-    lowerForMosaic(kernel, target, options);
-    return [];
-  }
+  if (target.kind === 'gpu' && backend === 'mosaic_gpu')
+    return withDisplayLocations(kernel.folder, () => mosaicToolCommands(kernel, target, emit, options));
   if (target.kind === 'gpu') return tritonToolCommands(kernel, target, emit, options);
   lower(kernel, target.name);
   return cpuCommands('mlir', target, name, emit, options);

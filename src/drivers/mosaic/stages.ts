@@ -12,7 +12,7 @@ import { placedError } from '../mlir-place.js';
 import { cubinStage, findPtxas } from '../ptxas.js';
 import { causeOf } from '../run.js';
 import { runStage, type StageRecord, type ToolStage } from '../stages.js';
-import { findTool, type ToolName, type ToolPaths } from '../tool.js';
+import { findTool, type Tool, type ToolName, type ToolPaths } from '../tool.js';
 import { notInstalled, setTool } from '../toolchain.js';
 import { ptxasResources } from '../triton/resources.js';
 import { withWorkspace } from '../workspace.js';
@@ -122,20 +122,22 @@ export async function buildMosaic(
       artifacts.set('ptx', ptx);
     }
     if (within('cubin')) {
-      const { name } = await findPtxas(job.target, tools);
-      const extra = job.toolFlags?.ptxas;
-      const stage = cubinStage(name as ToolName, {
-        target: job.target,
-        lineInfo: job.lineInfo,
-        fpFusion: true,
-        ...(extra ? { extra } : {}),
-      });
+      const stage = assemblerStage(await findPtxas(job.target, tools), job);
       const [cubin, printed] = await step(stage, artifacts.get('ptx')!);
       artifacts.set('cubin', cubin);
       resources = { ...resources, ...ptxasResources(printed) };
     }
     return { artifacts, records, resources, ...(metadata ? { metadata } : {}) };
   });
+}
+
+/** The command line of the assembler for a job. */
+export function assemblerStage(
+  { name }: Tool,
+  { target, lineInfo, toolFlags }: Pick<MosaicJob, 'target' | 'lineInfo' | 'toolFlags'>,
+): ToolStage<ToolName> {
+  const extra = toolFlags?.ptxas;
+  return cubinStage(name as ToolName, { target, lineInfo, fpFusion: true, ...(extra ? { extra } : {}) });
 }
 
 interface WorkerAnswer {
