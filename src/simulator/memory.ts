@@ -84,6 +84,6 @@ export class GlobalMemory {
     const before = this.starts.findLastIndex((s, id) => id > 0 && s <= address);
     if (before < 1) return `${hex}, which no buffer has`;
     const size = this.ends[before]! - this.starts[before]!;
-    return `offset ${address - this.starts[before]!} of '${this.names[before]}', which has ${size} bytes`;
+    return `offset ${address - this.starts[before]!} of '${this.names[before]}' (${size} bytes)`;
   }
 }

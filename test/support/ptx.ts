@@ -41,7 +41,7 @@ export interface Shape {
 
 export function launchOf(
   buffers: Buffers,
-  { grid = 1, block = 32, cluster = 1, sharedBytes = 0, more = [] }: Shape,
+  { grid = 1, block = 32, cluster = 1, sharedBytes = 0, more = [] }: Shape = {},
 ): PtxLaunch {
   return {
     grid: [grid, 1, 1],

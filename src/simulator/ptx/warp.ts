@@ -46,6 +46,8 @@ export class Warp {
   number = 0;
   pc = 0;
   mask = 0;
+  /** Which instruction of the step, where generated code does several. */
+  at = 0;
   steps = 0;
   done = false;
   /** What it waits for, for people. */
@@ -105,7 +107,7 @@ export class Warp {
   }
 
   get instruction(): Instruction | undefined {
-    return this.block.launch.program.steps[this.pc]?.instructions[0];
+    return this.block.launch.program.steps[this.pc]?.instructions[this.at];
   }
 
   /** Where in the launch, and at which instruction, for the notes of a diagnostic. */
@@ -176,6 +178,7 @@ export class Warp {
       this.steps += count;
       launch.count(this, count);
       const { mask } = this;
+      this.at = 0;
       launch.laneInstructions += count * (mask === -1 ? 32 : countOnes(mask));
       if (this.busy.size > 0) this.block.checkRegisters(this, step);
       switch (step.kind) {

@@ -49,6 +49,7 @@ function place(
   const M = `M${a}`;
   const call = `(${a},${h},${size},${accessKinds[kind]},W,l)`;
   code.declare(`let ${o}=0,${M}=B.shared;`);
+  code.effect(`W.at=${code.instructions - 1};`);
   switch (space) {
     case 'shared':
       code.effect(`${o}=B.sharedAt${call};if(${a}>>>24)${M}=B.peerOf(${a},W).shared;`);

@@ -211,7 +211,12 @@ export const warpInstructions = {
     warp: shuffle,
   },
   'vote.sync': { doc: 'a predicate over all lanes', operands: ['any', 'predicate', 'value'], warp: vote },
-  'match.sync': { doc: 'lanes that have the same value', operands: ['register', 'value', 'value'], warp: match },
+  'match.any.sync': { doc: 'lanes that have the same value', operands: ['register', 'value', 'value'], warp: match },
+  'match.all.sync': {
+    doc: 'whether all lanes have the same value',
+    operands: ['register', 'value', 'value'],
+    warp: match,
+  },
   'redux.sync': { doc: 'reduction over all lanes', operands: ['register', 'value', 'value'], warp: reduce },
   'elect.sync': {
     doc: 'chooses one lane: the first',
