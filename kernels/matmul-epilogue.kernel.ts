@@ -40,9 +40,9 @@ export const matmulEpilogue = kernel(
     { cuda: gpuBlocks, hip: gpuBlocks },
     {
       dtype: dtypes(f16, bf16, f32),
-      bm: choice([128, 64, 256]),
-      bn: choice([128, 64, 256]),
-      bk: choice([64, 32, 16, 128]),
+      bm: choice([256, 128, 64]),
+      bn: choice([256, 128, 64]),
+      bk: choice([128, 64, 32, 16]),
       group: choice([8, 4]),
       precision: choice<DotPrecision>(['ieee', 'tf32']),
     },
