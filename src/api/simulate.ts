@@ -1,5 +1,6 @@
 /** Running kernels as the code of a device, in the simulator. */
 
+import { loweringCodes } from '../diagnostics/codes/lowering.js';
 import { CompileError, type Diagnostic, invariant } from '../diagnostics/diagnostic.js';
 import type { Kernel } from '../frontend/kernel.js';
 import type { ParamSpecs } from '../frontend/params.js';
@@ -7,6 +8,7 @@ import { type DType, i32, i64, isWide, tryDType } from '../ir/dtypes.js';
 import { parseExtent } from '../ir/parser.js';
 import { evaluateExtent } from '../ir/symbolic.js';
 import type { DevicePlan, PlanSlot } from '../lowering/device-plan.js';
+import { gpuTargets } from '../lowering/gpu-target.js';
 import {
   type Buffers,
   loadPtx,
@@ -18,7 +20,7 @@ import {
   simulateSchedules,
 } from '../simulator/index.js';
 import { bindArguments, extentArguments, type HostValue } from './bind.js';
-import { artifact, type Compiled, type CompileOptions, compile } from './compile.js';
+import { artifact, asTarget, type Compiled, type CompileOptions, compile } from './compile.js';
 import { bytesOf, type NdArray } from './nd-array.js';
 import type { Arguments, Results } from './run.js';
 import { type AnyKernel, type KernelSource, withDisplayLocations } from './source.js';
@@ -106,6 +108,11 @@ export async function simulateSource(
   given: Readonly<Record<string, HostValue>>,
   { allSchedules = false, checks, maxSteps, ...options }: KernelSimulateOptions,
 ): Promise<KernelSimulation> {
+  const device = asTarget(options.target);
+  if (device.kind === 'cpu' || device.vendor !== 'nvidia') {
+    const known = gpuTargets.filter((t) => t.vendor === 'nvidia').map((t) => `sim:${t.name}`);
+    throw new CompileError([loweringCodes.unknownTarget({ target: `sim:${options.target}`, known: known.join(', ') })]);
+  }
   const compiled = await compile(kernel, { ...options, emit: ['ptx', 'plan.json'] });
   return withDisplayLocations(kernel.folder, () => {
     const bound = bindArguments(compiled.kernel, given);
