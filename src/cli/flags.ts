@@ -99,7 +99,8 @@ const positiveInteger: Parse<number> = (given, spelling) => {
 
 const parsePython: Parse<readonly [string, string]> = (given, spelling) => {
   const [, set, path] = /^(\w+)=(.+)$/.exec(given) ?? [];
-  if (set !== 'triton' || path === undefined) throw badValue(spelling, 'triton=PATH', given);
+  if ((set !== 'triton' && set !== 'mosaic') || path === undefined)
+    throw badValue(spelling, 'triton=PATH or mosaic=PATH', given);
   return [set, path];
 };
 
@@ -172,7 +173,12 @@ export const flags = {
   mlirOpt: toolPath('mlir-opt'),
   cc: toolPath('cc'),
   ptxas: toolPath('ptxas'),
-  pythons: each('--python', 'SET=PATH', 'use this Python, which must be able to import the set (triton)', parsePython),
+  pythons: each(
+    '--python',
+    'SET=PATH',
+    'use this Python, which must be able to import the set (triton, mosaic)',
+    parsePython,
+  ),
 
   diagnostics: last(
     '--diagnostics',

@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ForkServer } from '../../src/drivers/fork-server.js';
 import { buildMosaic, type MosaicBuild, type MosaicJob } from '../../src/drivers/mosaic/stages.js';
 import { withMosaicWorker } from '../../src/drivers/mosaic/worker.js';
+import { inFolder } from '../support/cli.js';
 import { asNvidiaTarget } from '../support/gpu.js';
 import { diagnosticsOf } from '../support/thrown.js';
 import { describeTool } from '../support/tools.js';
@@ -97,3 +99,29 @@ describeTool('mosaic', 'the Mosaic GPU worker and the tools behind it', () => {
     expect((await buildMosaic(worker, job(source, { wanted: ['nvvm.mlir'] }))).metadata?.threads).toBe(128);
   });
 });
+
+test('a worker of another version of JAX, and one that ends midway, are errors of their own', () =>
+  inFolder(async (folder) => {
+    const python = (name: string, lines: readonly string[]): string => {
+      const path = join(folder, name);
+      writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
+      return path;
+    };
+    const errorOf = async (path: string): Promise<string> => {
+      const target = asNvidiaTarget('sm_90a');
+      const job: MosaicJob = {
+        from: 'mgpu.mlir',
+        input: Buffer.from(source),
+        wanted: ['nvvm.mlir'],
+        target,
+        lineInfo: true,
+      };
+      const [d] = await diagnosticsOf(() => withMosaicWorker({ python: path }, (w) => buildMosaic(w, job)));
+      return `${d!.code} ${d!.message}`;
+    };
+    const hello = (version: string): string => `echo '{"ready": true, "version": "${version}"}'`;
+    const other = await errorOf(python('other', [hello('0.11.1'), 'cat']));
+    expect(other).toMatch(/0\.11\.1.*JAX 0\.10\.2|JAX 0\.10\.2.*0\.11\.1/);
+    const gone = await errorOf(python('gone', [hello('0.10.2'), 'read request', 'exit 7']));
+    expect(gone).toMatch(/^TW3042 the worker of mosaic ended with exit code 7/);
+  }));

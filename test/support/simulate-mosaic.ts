@@ -6,7 +6,7 @@ import { bytesOf, fromBytes, type NdArray } from '../../src/api/nd-array.js';
 import { type AnyKernel, sourceOf } from '../../src/api/source.js';
 import { tryDType } from '../../src/ir/dtypes.js';
 import type { DevicePlan, PlanSlot } from '../../src/lowering/device-plan.js';
-import { type PtxArgument, type SimulationReport, simulatePtx } from '../../src/simulator/index.js';
+import { type PtxArgument, type SimulationReport, simulateSchedules } from '../../src/simulator/index.js';
 
 /** Value of an extent of a plan. */
 function valueOf(text: string, dims: ReadonlyMap<string, number>): number {
@@ -80,7 +80,7 @@ export function simulateMosaic(
       sharedBytes: device!.sharedBytes,
       arguments: argumentsOf(device!, bound.dims, scalars),
     };
-    return simulatePtx(ptx, launch, buffers);
+    return simulateSchedules(ptx, launch, buffers);
   });
   const outputs = Object.fromEntries(
     [...bound.arrays].map(([name, { dtype, shape }]) => [name, fromBytes(dtype, shape, buffers[name]!)]),

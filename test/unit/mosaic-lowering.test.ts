@@ -32,7 +32,7 @@ const refused = (k: AnyKernel) => () => withDisplayLocations(k.folder, () => low
 const half = matmul.with({ dtype: f16 });
 
 /** A product of blocks, with what the tests change. */
-const product = ({ bm = 64, from = 0, scaled = false, steps = 0, start = 0 } = {}) =>
+const product = ({ bm = 64, from = 0, scaled = false, steps = 0, start = 0, odd = false } = {}) =>
   kernel('product', {}, () => {
     const [m, n, k] = [dim('m'), dim('n', { multipleOf: 8 }), dim('k', { multipleOf: 64 })];
     const g = grid({ i: cdiv(m, bm), j: cdiv(n, 64) });
@@ -45,7 +45,7 @@ const product = ({ bm = 64, from = 0, scaled = false, steps = 0, start = 0 } = {
       },
       ({ a, b, c }) => {
         const sum = loop({ from, to: cdiv(k, 64), carry: zeros(f32, [bm, 64]).add(start) }, (i, acc) => {
-          const depth = ds(i.mul(64), 64);
+          const depth = ds(odd ? i.mul(999).mul(g.i.mul(999)) : i.mul(64), 64);
           const left = a.at(all, depth).load();
           return acc.add(dot(scaled ? left.mul(2) : left, b.at(depth, all).load()));
         });
@@ -122,6 +122,11 @@ describe('what it refuses', () => {
       'operands that are computed',
       product({ scaled: true }),
       "TW2001 at dot: target 'sm_90a' does not support operands of dot that are not loaded whole and unchanged, with mosaic_gpu",
+    ],
+    [
+      'blocks at odd places, however far',
+      product({ odd: true }),
+      "TW2001 at dot: target 'sm_90a' does not support blocks of dot that do not begin at multiples of 64, with mosaic_gpu",
     ],
     [
       'a loop that begins elsewhere',

@@ -7,7 +7,7 @@ import type { Extent } from '../../ir/symbolic.js';
 import type { GenericOp, Value } from '../../ir/value.js';
 
 const gcd = (a: number, b: number): number => (b === 0 ? Math.abs(a) : gcd(b, a % b));
-/** Multiples beyond this are of no use to anybody. */
+/** Multiples are told up to this power of two. */
 const most = 1 << 16;
 
 /** What an extent is a multiple of by the promises of the dims; 0 is a multiple of everything. */
@@ -19,7 +19,7 @@ export function extentMultiple(extent: Extent, { dims }: Kernel): number {
     case 'argument':
       return dims.find((d) => d.name === extent.name)?.multipleOf ?? 1;
     case 'mul':
-      return Math.min(most, left() * right());
+      return left() * right();
     case 'add':
     case 'sub':
     case 'min':
@@ -45,10 +45,10 @@ export function unpromised(extent: Extent, { dims }: Kernel, multiple: number): 
 /** What an index is a multiple of, by the ops that make it. */
 export function valueMultiple(value: Value, definition: (value: Value) => GenericOp | undefined): number {
   const op = definition(value);
-  if (isOp(op, 'constant')) return Math.abs(Number((op as OpOf<'constant'>).attrs.value)) % most;
+  if (isOp(op, 'constant')) return gcd(Number((op as OpOf<'constant'>).attrs.value), most);
   const { left, right } = (op?.operands ?? {}) as { left?: Value; right?: Value };
   if (!op || !left || !right) return 1;
   const [a, b] = [valueMultiple(left, definition), valueMultiple(right, definition)];
-  if (op.name === 'mul') return Math.min(most, a * b);
+  if (op.name === 'mul') return gcd(a * b, most);
   return op.name === 'add' || op.name === 'sub' ? gcd(a, b) : 1;
 }
