@@ -36,6 +36,7 @@ import { planMosaicLaunch } from '../lowering/mosaic-gpu/plan.js';
 import type { Compiled, CompileOptions, Resumed } from './compile.js';
 import { openCache } from './compile.js';
 import { type AnyKernel, type KernelSource, sourceOf, withDisplayLocations } from './source.js';
+import { spillWarnings } from './triton-limits.js';
 
 const ownStages: readonly string[] = ['kir', 'lowered.kir', 'plan.json'];
 
@@ -172,7 +173,7 @@ export async function compileMosaic(
       artifacts,
       records: built.flatMap((b) => b.records),
       cached: built.length > 0 && built.every((b) => b.cached),
-      warnings: source.warnings,
+      warnings: [...source.warnings, ...built.flatMap((b, i) => spillWarnings(b, lowered.launches[i]!, target))],
       launches: symbols.map((name, i) => ({ name, options: {}, resources: built[i]?.resources ?? {} })),
     };
   });

@@ -100,7 +100,7 @@ export function limitError(
 
 /** Warnings for what found no register. */
 export function spillWarnings(
-  { resources: { spills, registers } }: TritonReport,
+  { resources: { spills, registers } }: Pick<TritonReport, 'resources'>,
   { name, loc }: ir.Launch,
   target: GpuTarget,
 ): Diagnostic[] {
