@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import { tilewright } from '../support/cli.js';
+import { describeTool } from '../support/tools.js';
+
+const cwd = fileURLToPath(new URL('../..', import.meta.url));
+const run = (target: string, ...more: string[]) =>
+  tilewright(
+    [
+      'run',
+      'examples/vector-add.kernel.ts',
+      '--target',
+      target,
+      '--input',
+      'n=1000',
+      '--input',
+      'x=random:1',
+      '--input',
+      'y=random:2',
+      ...more,
+    ],
+    { cwd },
+  );
+
+describeTool('triton', 'run on a simulated device', () => {
+  test('gives what the interpreter gives', async () => {
+    const [simulated, interpreted] = [await run('sim:sm_90'), await run('interpret')];
+    expect(simulated).toMatchObject({ code: 0, stderr: '' });
+    expect(simulated.stdout).toMatch(/^z: f32\[1000\] = /);
+    expect(simulated.stdout).toBe(interpreted.stdout);
+  });
+
+  test('stops at --max-steps, at the line of the kernel', async () => {
+    const { code, stderr } = await run('sim:sm_80', '--max-steps', '10');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /error\[TW6007\]: stopped after 10 instructions\n +--> examples\/vector-add\.kernel\.ts:\d+/,
+    );
+    expect(stderr).toMatch(/note: line \d+ of the PTX: /);
+  });
+});
+
+describe('a simulated device', () => {
+  test('that does not exist, or cannot be timed', async () => {
+    expect(await run('sim:gfx942')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("unknown target 'sim:gfx942'"),
+    });
+    expect(await run('sim:sm_80', '--time', '3')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('a target that is not simulated'),
+    });
+  });
+});
