@@ -1,14 +1,18 @@
 /** Runs the kernels of `kernels/` against the oracle: every case and dtype, on each back end. */
 
+import type { HostValue } from '../../src/api/bind.js';
 import { compareArrays } from '../../src/api/compare.js';
+import type { NdArray } from '../../src/api/nd-array.js';
 import { interpretSource, runSource } from '../../src/api/run.js';
 import { type AnyKernel, sourceOf } from '../../src/api/source.js';
 import { Kernel } from '../../src/frontend/kernel.js';
 import type { OracleCases } from '../../src/testing/index.js';
+import { runTtir } from '../support/ttir/run.js';
 import { type CaseName, caseNames, type OracleDType, OracleKernelCall } from './call.js';
 import { type OracleKernel, oracle } from './kernels.js';
 
-export const backends = ['interpret', 'cpu'] as const;
+/** `ttir`: the text for Triton, executed by the evaluator of the tests. */
+export const backends = ['interpret', 'cpu', 'ttir'] as const;
 export type Backend = (typeof backends)[number];
 
 /** One line of the acceptance table. */
@@ -39,15 +43,20 @@ async function libraryKernel({ id, name }: OracleKernel): Promise<LibraryKernel>
   return { kernel, cases };
 }
 
+type Arguments = Readonly<Record<string, HostValue>>;
+const execute: Readonly<Record<Backend, (kernel: AnyKernel, given: Arguments) => Promise<Record<string, NdArray>>>> = {
+  interpret: (kernel, given) => interpretSource(sourceOf(kernel, 'interpret'), given),
+  cpu: async (kernel, given) => ({ ...(await runSource(kernel, given)).outputs }),
+  ttir: async (kernel, given) => runTtir(kernel, given),
+};
+
 export async function runCall(entry: OracleKernel, dtype: OracleDType, kind: CaseName, backend: Backend): Promise<Row> {
   const call = new OracleKernelCall(kind, dtype, entry.id);
   entry.call(call);
   const { kernel, cases } = await libraryKernel(entry);
   const { params, dims = {} } = cases.settings(call);
   const given = { ...call.inputs, ...call.scalars, ...dims };
-  const source = sourceOf(kernel.withText(params), backend);
-  const outputs =
-    backend === 'interpret' ? await interpretSource(source, given) : (await runSource(source, given)).outputs;
+  const outputs = await execute[backend](kernel.withText(params), given);
   const failures: string[] = [];
   let maxError = 0;
   for (const [name, { shape, values, tolerance }] of Object.entries(call.expected)) {
