@@ -9,16 +9,7 @@ import { parseExtent } from '../ir/parser.js';
 import { evaluateExtent } from '../ir/symbolic.js';
 import type { DevicePlan, PlanSlot } from '../lowering/device-plan.js';
 import { gpuTargets } from '../lowering/gpu-target.js';
-import {
-  type Buffers,
-  loadPtx,
-  type PtxArgument,
-  type PtxLaunch,
-  type SimulateOptions,
-  type SimulationReport,
-  simulatePtx,
-  simulateSchedules,
-} from '../simulator/index.js';
+import type { Buffers, PtxArgument, PtxLaunch, SimulateOptions, SimulationReport } from '../simulator/index.js';
 import { bindArguments, extentArguments, type HostValue } from './bind.js';
 import { artifact, asTarget, type Compiled, type CompileOptions, compile } from './compile.js';
 import { bytesOf, type NdArray } from './nd-array.js';
@@ -114,6 +105,8 @@ export async function simulateSource(
     throw new CompileError([loweringCodes.unknownTarget({ target: `sim:${options.target}`, known: known.join(', ') })]);
   }
   const compiled = await compile(kernel, { ...options, emit: ['ptx', 'plan.json'] });
+  // Loaded when it is asked for: every kernel file loads this package's entry, and few of them are simulated.
+  const simulator = await import('../simulator/index.js');
   return withDisplayLocations(kernel.folder, () => {
     const bound = bindArguments(compiled.kernel, given);
     const buffers = new Map([...bound.arrays].map(([name, array]) => [name, bytesOf(array)]));
@@ -130,9 +123,14 @@ export async function simulateSource(
       const setup = launchOf(launch.device, args, bound.scalars, scratch, launch.symbol);
       if (!setup) return;
       const stage = compiled.plan.launches.length === 1 ? 'ptx' : `${launch.symbol}.ptx`;
-      const loaded = loadPtx(Buffer.from(artifact(compiled, stage)).toString('utf8'));
+      const loaded = simulator.loadPtx(Buffer.from(artifact(compiled, stage)).toString('utf8'));
       const memory: Buffers = Object.fromEntries([...buffers, ...scratch]);
-      const report = (allSchedules ? simulateSchedules : simulatePtx)(loaded, setup, memory, limits);
+      const report = (allSchedules ? simulator.simulateSchedules : simulator.simulatePtx)(
+        loaded,
+        setup,
+        memory,
+        limits,
+      );
       launches.push(report);
       findings.push(...report.findings);
     });

@@ -206,13 +206,20 @@ function evaluateDot(
   return { dtype: type.dtype, shape: type.shape, data };
 }
 
+let bf16Rounding: ((x: number) => number) | undefined;
+/** Its table takes longer to make than most commands have: it is made at the first use. */
+const toBf16 = (x: number): number => {
+  bf16Rounding ??= roundingOf(bf16)!;
+  return bf16Rounding(x);
+};
+
 /** How many parts of how many bits an f32 is split into; of their products those are summed that reach the result's precision. */
 const precisions: Record<DotPrecision, { readonly parts: number; readonly round?: (x: number) => number }> = {
   ieee: { parts: 1 },
   tf32: { parts: 1, round: toTf32 },
   tf32x3: { parts: 2, round: toTf32 },
-  bf16x3: { parts: 2, round: roundingOf(bf16)! },
-  bf16x6: { parts: 3, round: roundingOf(bf16)! },
+  bf16x3: { parts: 2, round: toBf16 },
+  bf16x6: { parts: 3, round: toBf16 },
 };
 
 /** Each number as a sum: what it rounds to, then what is left of it, rounded in turn. */
