@@ -49,7 +49,7 @@ export const softmax = kernel('softmax', { fast: true }, ({ fast }) => {
   const row = array(f32, [m, n]).block([squeezed, 2048], [g.row, 0]);
   return blockProgram({ grid: g, inputs: { x: row }, outputs: { y: row }, ...options(fast, 8) }, ({ x, y }) => {
     const v = x.load();
-    const e = v.sub(v.max(0)).exp();
+    const e = v.sub(fast ? v.maxNum(0) : v.max(0)).exp();
     y.store(e.div(e.sum(0)));
   });
 });
@@ -138,7 +138,7 @@ export const attention = kernel('attention', { fast: true }, ({ fast }) => {
         (j, { m, l, acc }) => {
           const keys = ds(j.mul(64), 64);
           const score = dot(queries, k.at(keys, all).load().transpose()).mul(scale.mul(Math.LOG2E));
-          const next = maximum(m, score.max(1));
+          const next = maximum(m, fast ? score.maxNum(1) : score.max(1));
           const alpha = m.sub(next).exp2();
           const p = score.sub(next.expand(1)).exp2();
           return {

@@ -1,10 +1,12 @@
 /** Lowering of the kernel IR to Triton IR: one module for each launch. */
 
 import { primaryLoc, unknownLoc } from '../../diagnostics/location.js';
+import { isFloat } from '../../ir/dtypes.js';
 import type { Dim, Kernel, Launch } from '../../ir/kernel.js';
 import { runPasses } from '../../ir/pass.js';
 import { expand } from '../../ir/passes/expand.js';
 import { argument, type Extent, symbolic } from '../../ir/symbolic.js';
+import { walk } from '../../ir/walk.js';
 import type { DeviceLaunch, DeviceParam } from '../device-launch.js';
 import type { GpuTarget } from '../gpu-target.js';
 import type { MlirValue } from '../mlir.js';
@@ -147,8 +149,23 @@ function lowerLaunch(kernel: Kernel, launch: Launch, symbol: string, target: Gpu
     text,
     params: described.map((d) => d.param),
     grid: gridOf(launch, placed),
-    options: {},
+    options: mayContract(launch) ? { enableFpFusion: true } : {},
   };
+}
+
+/** Whether every product and sum of floats may be contracted: the compiler's own option knows only all or none. */
+function mayContract(launch: Launch): boolean {
+  let some = false;
+  let all = true;
+  walk(launch.body, (op) => {
+    const { fast = [] } = op.attrs as { fast?: readonly string[] };
+    const [result] = op.results;
+    const fuses = op.name === 'mul' || op.name === 'add' || op.name === 'sub';
+    if (!fuses || result?.type.kind !== 'tile' || !isFloat(result.type.dtype)) return;
+    some = true;
+    all &&= fast.includes('contract');
+  });
+  return some && all;
 }
 
 /**

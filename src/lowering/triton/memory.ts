@@ -1,7 +1,7 @@
 /** Addresses, loads, stores and atomics of Triton IR. */
 
 import { type DType, isFloat } from '../../ir/dtypes.js';
-import type { OpOf } from '../../ir/ops/index.js';
+import { isOp, type OpOf } from '../../ir/ops/index.js';
 import { type AtomicKind, blockAxes } from '../../ir/ops/memory.js';
 import { symbolic } from '../../ir/symbolic.js';
 import type { RefType } from '../../ir/types.js';
@@ -51,6 +51,41 @@ function sum(l: ProgramLowering, parts: readonly MlirValue[]): MlirValue | undef
 const moved = (l: ProgramLowering, pointer: MlirValue, offset: MlirValue | undefined): MlirValue =>
   offset === undefined ? pointer : l.e.op('tt.addptr', [pointer, offset], pointer.type);
 
+/** A block that is a line of an array of rank 1 all of whose places, also those past its end, fit 32 bits. */
+interface Line {
+  /** Place of each element in the array. */
+  readonly places: MlirValue;
+  /** How many elements the array has. */
+  readonly extent: MlirValue;
+}
+
+/** Arrays that are walked alike share the places, and a mask compares them with the array's own extent. */
+function lineOf(
+  l: ProgramLowering,
+  ref: Value,
+  index: readonly Value[],
+  valid: readonly Value[],
+  n: number,
+): Line | undefined {
+  const { e } = l;
+  const { shape } = ref.type as RefType;
+  const [extent] = shape;
+  if (shape.length !== 1 || valid.length !== 1 || l.most(extent!) + n > narrowElements) return undefined;
+  const rest = l.makerOf(valid[0]!);
+  // What lies from the first element on is the extent less that element.
+  if (!isOp(rest, 'sub') || rest.operands.right !== index[0]) return undefined;
+  const places = e.binary('addi', e.splat(l.get(index[0]!), [n]), e.places(0, [n]));
+  return { places, extent: l.get(rest.operands.left) };
+}
+
+const linePointers = (l: ProgramLowering, ref: Value, { places }: Line): MlirValue => {
+  const pointer = l.pointer(ref);
+  return moved(l, l.e.op('tt.splat', [pointer], tensorOf(pointer.type, shapeOfType(places.type))), places);
+};
+
+const lineMask = (l: ProgramLowering, { places, extent }: Line): MlirValue =>
+  l.e.compareInt('slt', places, l.e.splat(extent, shapeOfType(places.type)));
+
 /** Pointers to the elements of a block: its first element by scalars, then axis by axis, the contiguous one last. */
 function blockPointers(
   l: ProgramLowering,
@@ -62,8 +97,9 @@ function blockPointers(
   const { e } = l;
   const { strides, wide } = stridesOf(l, ref);
   const firsts = index.map((i, axis) => scaled(l, l.get(i), strides[axis]!, wide));
-  const base = moved(l, l.pointer(ref), sum(l, firsts));
+  const first = sum(l, firsts);
   const along = blockAxes(strides.length, axes);
+  const base = moved(l, l.pointer(ref), first);
   if (shape.length === 0) return base;
   let pointers: MlirValue | undefined;
   along.forEach((axis, t) => {
@@ -167,17 +203,30 @@ function write(
 
 const maskOf = (l: ProgramLowering, mask: Value | undefined): MlirValue | undefined => mask && l.get(mask);
 
+/** Pointers to the elements of a block, and which of them lie within. */
+function placed(
+  l: ProgramLowering,
+  ref: Value,
+  index: readonly Value[],
+  valid: readonly Value[],
+  axes: readonly number[] | undefined,
+  shape: readonly number[],
+): { readonly pointers: MlirValue; readonly within: MlirValue | undefined } {
+  const line = shape.length === 1 && !isPadded(shape) ? lineOf(l, ref, index, valid, shape[0]!) : undefined;
+  if (line) return { pointers: linePointers(l, ref, line), within: lineMask(l, line) };
+  const extents = valid.map((v) => l.get(v));
+  return {
+    pointers: blockPointers(l, ref, index, axes, paddedShape(shape)),
+    within: extentMask(l, shape, extents),
+  };
+}
+
 export function lowerLoad(l: ProgramLowering, op: OpOf<'load'>): void {
   const { e } = l;
   const { ref, index = [], valid = [], mask, other } = op.operands;
   const { dtype, shape } = tileTypeOf(op.results[0]!);
   const padded = paddedShape(shape);
-  const pointers = blockPointers(l, ref, index, op.attrs.axes, padded);
-  const within = extentMask(
-    l,
-    shape,
-    valid.map((v) => l.get(v)),
-  );
+  const { pointers, within } = placed(l, ref, index, valid, op.attrs.axes, shape);
   const guard = both(l, within, maskOf(l, mask));
   const number = l.folded.others.get(op);
   const type = tensorOf(elementOf(dtype), padded);
@@ -188,12 +237,7 @@ export function lowerLoad(l: ProgramLowering, op: OpOf<'load'>): void {
 export function lowerStore(l: ProgramLowering, op: OpOf<'store'>): void {
   const { ref, value, index = [], valid = [], mask } = op.operands;
   const { dtype, shape } = tileTypeOf(value);
-  const pointers = blockPointers(l, ref, index, op.attrs.axes, paddedShape(shape));
-  const within = extentMask(
-    l,
-    shape,
-    valid.map((v) => l.get(v)),
-  );
+  const { pointers, within } = placed(l, ref, index, valid, op.attrs.axes, shape);
   write(l, dtype, pointers, l.get(value), both(l, within, maskOf(l, mask)), policyOf(op.attrs));
 }
 

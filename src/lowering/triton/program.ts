@@ -42,6 +42,7 @@ export interface FoldedSelects {
 export class ProgramLowering {
   readonly e = new TritonEmitter();
   private readonly values = new Map<Value, MlirValue>();
+  private readonly makers = new Map<Value, GenericOp>();
   private readonly arguments = new Map<string, Argument>();
   private readonly arrays: ReadonlyMap<Value, ArrayParam>;
   private readonly scalars: ReadonlyMap<Value, string>;
@@ -56,7 +57,10 @@ export class ProgramLowering {
     const arrays = kernel.params.filter((p): p is ArrayParam => p.kind === 'array');
     this.arrays = new Map(arrays.map((p) => [p.value, p]));
     this.scalars = new Map(kernel.params.flatMap((p) => (p.kind === 'scalar' ? [[p.value as Value, p.name]] : [])));
-    this.folded = foldSelects(launch.body);
+    walk(launch.body, (op) => {
+      for (const r of op.results) this.makers.set(r, op);
+    });
+    this.folded = foldSelects(launch.body, this.makers);
   }
 
   // ---- arguments --------------------------------------------------------------------------------------------------
@@ -145,6 +149,11 @@ export class ProgramLowering {
     const scalar = this.scalars.get(value);
     if (scalar !== undefined) return this.argument('scalar', scalar, typeOfTile(tileTypeOf(value)));
     return bug(`a value of '${value.hint ?? '?'}' that nothing has defined`);
+  }
+
+  /** The op that gives a value; none of arguments. */
+  makerOf(value: Value): GenericOp | undefined {
+    return this.makers.get(value);
   }
 
   set(value: Value, to: MlirValue): void {
@@ -248,11 +257,7 @@ export class ProgramLowering {
  * Finds selections by an extent mask of what a load gave, where the mask cuts nowhere but at the load's own extents: the
  * load gives the other number itself. What lies beyond those extents is unspecified, so it may be that number too.
  */
-function foldSelects(body: Region): FoldedSelects {
-  const makers = new Map<Value, GenericOp>();
-  walk(body, (op) => {
-    for (const r of op.results) makers.set(r, op);
-  });
+function foldSelects(body: Region, makers: ReadonlyMap<Value, GenericOp>): FoldedSelects {
   const others = new Map<GenericOp, number | bigint>();
   const selects = new Set<GenericOp>();
   const maskUses = new Map<GenericOp, number>();
