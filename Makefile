@@ -12,7 +12,7 @@ node_modules/.package-lock.json: package.json package-lock.json
 	$(NPM) ci --ignore-scripts
 	@touch $@
 
-dist/.built: node_modules/.package-lock.json tsconfig.json tsconfig.build.json $(shell find src -name '*.ts')
+dist/.built: node_modules/.package-lock.json tsconfig.json tsconfig.build.json tsconfig.kernels.json scripts/bundle.js $(shell find src kernels -name '*.ts')
 	$(NPM) run --silent build
 	@touch $@
 

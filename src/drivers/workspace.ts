@@ -30,6 +30,6 @@ export async function withWorkspace<T>(work: (folder: string) => Promise<T>, par
 
 async function makeFolder(parent: string): Promise<{ path: string; cleanup: () => Promise<void> }> {
   // Late, because the package fails to load where TMPDIR does not exist.
-  const { dir } = await import('tmp-promise');
+  const { dir } = (await import('tmp-promise')).default;
   return dir({ prefix: 'tilewright', tmpdir: parent, unsafeCleanup: true });
 }
