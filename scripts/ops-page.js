@@ -2,48 +2,19 @@
 
 import { bf16, bool, f32, f64, i32, i64 } from '../dist/ir/dtypes.js';
 import { opTable } from '../dist/ir/ops/index.js';
-import { tileType } from '../dist/ir/types.js';
-import { elementRules, elemOf } from '../dist/lowering/cpu/arithmetic.js';
-import { Emitter, lanesType } from '../dist/lowering/cpu/emitter.js';
-import { Unsupported } from '../dist/lowering/rule-table.js';
+import { opPrices } from './op-prices.js';
 
-const priced = [f32, bf16, f64, i32, i64];
-const width = 8;
-
-const countOps = (ops) => ops.reduce((sum, op) => sum + 1 + op.regions.reduce((n, r) => n + countOps(r.ops), 0), 0);
-
-/** Vector ops that the CPU back end emits for one vector of a dtype, constants not counted; undefined where it refuses. */
-function cpuOps(definition, dtype) {
-  const e = new Emitter({ bytes: 64, registers: 32 });
-  const operands = Object.values(definition.operands).map(({ constraint }) =>
-    constraint.accepts(tileType(dtype, [width])) ? dtype : bool,
-  );
-  const types = operands.map((d) => lanesType(elemOf(d), width));
-  const op = {
-    name: definition.name,
-    operands: {},
-    attrs: {},
-    results: [{ type: tileType(dtype, [width]) }],
-    regions: [],
-  };
-  try {
-    const region = e.region(types, (values) => {
-      const lanes = values.map((value, i) => ({ value, elem: elemOf(operands[i]), width }));
-      elementRules[definition.name](e, lanes, dtype, op);
-    });
-    return countOps(region.ops);
-  } catch (error) {
-    if (error instanceof Unsupported) return undefined;
-    throw error;
-  }
-}
-
-function cpuPrice(definition) {
-  if (!(definition.name in elementRules)) return [];
-  const takes = (dtype) =>
-    Object.values(definition.operands).some(({ constraint }) => constraint.accepts(tileType(dtype, [width])));
-  const prices = priced.filter(takes).map((dtype) => `${dtype.name} ${cpuOps(definition, dtype) ?? 'refused'}`);
-  return prices.length ? [`CPU, ops for one vector: ${prices.join(', ')}`] : [];
+const priced = [f32, bf16, f64, i32, i64, bool];
+/** What the op becomes on each back end, as a table. */
+function priceTable(definition) {
+  const rows = opPrices(definition, priced);
+  if (rows.length === 0) return '';
+  const head = Object.keys(rows[0]);
+  const lines = rows.map((row) => {
+    const [what, ...counts] = Object.values(row);
+    return [`\`${what}\``, ...counts];
+  });
+  return `\n${[head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |\n`).join('')}`;
 }
 
 /** The op as it stands in the text. */
@@ -79,9 +50,8 @@ function section(d) {
     ...(d.effects.length
       ? [`effects: ${d.effects.join(', ')}`]
       : [d.evaluate ? 'no effects; folded and interpreted by one function' : 'no effects']),
-    ...cpuPrice(d),
   ];
-  return `## \`${d.name}\`\n\n    ${formOf(d)}\n\n${d.summary}${d.semantics ? ` ${d.semantics}` : ''}\n\n- ${facts.join('\n- ')}\n`;
+  return `## \`${d.name}\`\n\n    ${formOf(d)}\n\n${d.summary}${d.semantics ? ` ${d.semantics}` : ''}\n\n- ${facts.join('\n- ')}\n${priceTable(d)}`;
 }
 
 /** @param note says that the page is generated. */
@@ -89,9 +59,13 @@ export function opsPage(note) {
   return `# Ops of the kernel IR
 
 ${note}
-One entry for each op of the table in \`src/ir/ops\`: ${opTable.length} in all. Tiles of elementwise ops have one shape; broadcasts are explicit. What an op
-costs is counted by emitting it: the ops of MLIR for one vector on the CPU, constants left out. f16 and bf16 are held as f32, so what they add is one
-rounding. \`fast\` options are left out.
+One entry for each op of the table in \`src/ir/ops\`: ${opTable.length} in all. Tiles of elementwise ops have one shape; broadcasts are explicit.
+
+What an op costs is counted by lowering it, constants left out. Elementwise ops: the ops that they become in the MLIR of the CPU, for one vector, and
+in Triton IR and Mosaic GPU's text for sm_90a, for a whole tile. The others by an example (\`scripts/op-examples.kir\` has it in full): on GPUs what the op
+itself becomes; on the CPU, which merges ops with the loops of those that use them, the whole example with its loads and stores. 0: it is free, or a part
+of what uses it. *refused*: that back end does not take the op in this form. f16 and bf16 are held as f32 on the CPU, so what they add is one rounding. A call
+of a library counts as one op. \`fast\` options are left out.
 
 ${opTable.map(section).join('\n')}`;
 }

@@ -33,8 +33,7 @@ import { formatLaunchPlan, makeLaunchPlan } from '../lowering/launch-plan.js';
 import { mosaicGates } from '../lowering/mosaic-gpu/gate.js';
 import { lowerToMosaic, type MosaicLaunch } from '../lowering/mosaic-gpu/index.js';
 import { planMosaicLaunch } from '../lowering/mosaic-gpu/plan.js';
-import type { Compiled, CompileOptions, Resumed } from './compile.js';
-import { openCache } from './compile.js';
+import { type Compiled, type CompileOptions, openCache, type Resumed } from './compilation.js';
 import { type AnyKernel, type KernelSource, sourceOf, withDisplayLocations } from './source.js';
 import { spillWarnings } from './triton-limits.js';
 

@@ -37,7 +37,7 @@ import type { GpuTarget } from '../lowering/gpu-target.js';
 import { formatLaunchPlan, makeLaunchPlan } from '../lowering/launch-plan.js';
 import { excesses, type Resources } from '../lowering/resource-bill.js';
 import { lowerToTriton } from '../lowering/triton/index.js';
-import { type Compiled, type CompileOptions, openCache, type Resumed } from './compile.js';
+import { type Compiled, type CompileOptions, openCache, type Resumed } from './compilation.js';
 import { type AnyKernel, type KernelSource, readKernels, sourceOf, withDisplayLocations } from './source.js';
 import { limitError, nearestFit, spillWarnings } from './triton-limits.js';
 

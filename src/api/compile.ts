@@ -4,16 +4,11 @@ import { dirname, resolve } from 'node:path';
 import { loweringCodes } from '../diagnostics/codes/lowering.js';
 import { CompileError, type Diagnostic, InternalError } from '../diagnostics/diagnostic.js';
 import { didYouMean } from '../diagnostics/nearest.js';
-import { ArtifactCache } from '../drivers/cache.js';
-import { cacheFolder } from '../drivers/environment.js';
 import { readInput } from '../drivers/files.js';
 import { keyOf } from '../drivers/fingerprint.js';
-import type { ForkServer } from '../drivers/fork-server.js';
 import { hostProcessor } from '../drivers/host.js';
 import { buildCpu, type CpuStageOptions, cpuStages, stagesFor } from '../drivers/mlir.js';
-import type { StageRecord } from '../drivers/stages.js';
-import { findTool, type Tool, type ToolPaths } from '../drivers/tool.js';
-import type { SetName } from '../drivers/toolchain.js';
+import { findTool, type Tool } from '../drivers/tool.js';
 import { estimateSize } from '../drivers/triton/size-estimate.js';
 import { imageStage, tritonStages } from '../drivers/triton/stages.js';
 import type * as ir from '../ir/kernel.js';
@@ -28,6 +23,7 @@ import { renderMlir } from '../lowering/render.js';
 import { symbolsFor } from '../lowering/symbol.js';
 import { asCpuTarget, type CpuTarget, parseTarget, type Target } from '../lowering/target.js';
 import { accepted, backendFor } from './backend.js';
+import { type Compiled, type CompileOptions, openCache, type Resumed } from './compilation.js';
 import {
   compileMosaic,
   lowerForMosaic,
@@ -37,7 +33,6 @@ import {
   withMosaicWorkerOf,
 } from './compile-mosaic.js';
 import {
-  type BuiltLaunch,
   compileTriton,
   lowerForTriton,
   resumeTriton,
@@ -63,50 +58,10 @@ export const cpuStageNames = [
   'plan.json',
 ] as const;
 export type StageName = (typeof cpuStageNames)[number];
+export type { Compiled, CompileOptions } from './compilation.js';
+
 /** Stages that are ours and need no tool. */
 const ownStages: readonly string[] = ['kir', 'lowered.kir', 'mlir', 'plan.json'];
-
-export interface CompileOptions extends BackendRequest {
-  /** `cpu` (the default), `cpu:native`, or a GPU: `sm_90a`, `gfx942`. */
-  readonly target?: string;
-  /** What to make; by default `so`, `cubin` or `hsaco`, and `plan.json`. */
-  readonly emit?: readonly string[];
-  /** Line tables that lead from machine code to TypeScript. On by default. */
-  readonly lineInfo?: boolean;
-  readonly tools?: ToolPaths;
-  readonly toolFlags?: CpuStageOptions['extra'];
-  /** Options of the back end that go before those of the kernel, as `-Xtriton` gives them. */
-  readonly backendOptions?: Readonly<Record<string, string | number | boolean>>;
-  /** A worker to share between calls; without one, a call that needs it starts its own. */
-  readonly worker?: ForkServer;
-  /** The same for kernels that Mosaic GPU compiles. */
-  readonly mosaicWorker?: ForkServer;
-  /** Interpreters to use instead of those of tool sets, by set. */
-  readonly pythons?: Readonly<Partial<Record<SetName, string>>>;
-  /** Folder of the cache; false for none. */
-  readonly cache?: string | false;
-  readonly hooks?: PassHooks;
-  readonly signal?: AbortSignal;
-  /** Milliseconds for each tool. */
-  readonly timeout?: number;
-  readonly onWarning?: (diagnostic: Diagnostic) => void;
-}
-
-export interface Compiled {
-  readonly target: string;
-  /** The kernel as it was traced, and after the passes. */
-  readonly kernel: ir.Kernel;
-  readonly lowered: ir.Kernel;
-  readonly plan: LaunchPlan;
-  /** By stage; where a kernel has several launches for a GPU, by launch and stage: `first.cubin`. */
-  readonly artifacts: ReadonlyMap<string, Uint8Array>;
-  /** GPU: what each launch takes. */
-  readonly launches?: readonly BuiltLaunch[];
-  /** What tools did; empty on a cache hit. */
-  readonly records: readonly StageRecord[];
-  readonly cached: boolean;
-  readonly warnings: readonly Diagnostic[];
-}
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -209,11 +164,6 @@ function checkStages(emit: readonly string[], target: Target, backend?: Backend)
   if (unknown === undefined) return;
   const help = didYouMean(unknown, known) ?? `stages of this target: ${known.join(', ')}`;
   throw new CompileError([loweringCodes.unknownStage({ stage: unknown, target: target.name }, { help })]);
-}
-
-/** The cache of a call; undefined where it uses none. */
-export function openCache({ cache, onWarning = () => {} }: CompileOptions): ArtifactCache | undefined {
-  return cache === false ? undefined : new ArtifactCache(cache ?? `${cacheFolder()}/artifacts`, onWarning);
 }
 
 /** Result of the tool stages: from the cache where it has all of them, else by running the tools. */
@@ -354,9 +304,6 @@ export function artifact(compiled: Pick<Compiled, 'artifacts'>, stage: string): 
   if (!bytes) throw new InternalError(`no artifact '${stage}'`);
   return bytes;
 }
-
-/** What is known of a build that began midway. */
-export type Resumed = Pick<Compiled, 'artifacts' | 'records' | 'cached' | 'launches'>;
 
 /** Goes on from a stage that a dump or `--emit` wrote: kernel IR after the passes, or what a tool reads. */
 export async function resumeFrom(
