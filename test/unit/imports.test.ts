@@ -32,6 +32,14 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
 const importsOf = (text: string): string[] =>
   [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((m) => m[1]!);
 
+/** The files of src that are loaded before a file runs: what it imports by name and not for types alone. */
+function startsWith(file: string): string[] {
+  const statements = [...textOf(file).matchAll(/^(?:import|export) (?!type )([^;]*?) from '(\.[^']+)';/gms)];
+  return statements
+    .filter(([, names]) => !/^\{(?:\s*type \w+(?: as \w+)?,?)+\s*\}$/.test(names!))
+    .map(([, , from]) => join(dirname(file), from!).replace(/\.js$/, '.ts'));
+}
+
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
 
@@ -47,6 +55,21 @@ describe('the structure of src', () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+
+  test('no file needs, to start, a file that needs it', () => {
+    const needed = new Map(files.map((file) => [file, startsWith(file)]));
+    const cycles: string[] = [];
+    const done = new Set<string>();
+    const visit = (file: string, path: readonly string[]): void => {
+      const at = path.indexOf(file);
+      if (at >= 0) cycles.push([...path.slice(at), file].join(' -> '));
+      if (at >= 0 || done.has(file)) return;
+      for (const next of needed.get(file) ?? []) visit(next, [...path, file]);
+      done.add(file);
+    };
+    for (const file of files) visit(file, []);
+    expect(cycles).toEqual([]);
   });
 
   test('processes, templates and the environment belong to one file each', () => {

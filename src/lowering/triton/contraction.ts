@@ -7,8 +7,8 @@ import type { MlirValue } from '../mlir.js';
 import { unsupportedOp } from '../rule-table.js';
 import { cast, narrow, widen } from './arithmetic.js';
 import { extentMask } from './memory.js';
-import { type ProgramLowering, tileTypeOf } from './program.js';
-import { elementOf, elementOfType, isPadded, paddedShape, shapeOfType, tensorOf } from './types.js';
+import type { ProgramLowering } from './program.js';
+import { elementOf, elementOfType, isPadded, paddedShape, shapeOfType, tensorOf, tileTypeOf } from './types.js';
 
 type Combine = (l: ProgramLowering, a: MlirValue, b: MlirValue) => MlirValue;
 

@@ -8,8 +8,17 @@ import type { RefType } from '../../ir/types.js';
 import type { Value } from '../../ir/value.js';
 import type { MlirOpParts, MlirValue } from '../mlir.js';
 import { unsupportedOp } from '../rule-table.js';
-import { type ProgramLowering, tileTypeOf } from './program.js';
-import { elementOf, elementOfType, isPadded, memoryElementOf, paddedShape, shapeOfType, tensorOf } from './types.js';
+import type { ProgramLowering } from './program.js';
+import {
+  elementOf,
+  elementOfType,
+  isPadded,
+  memoryElementOf,
+  paddedShape,
+  shapeOfType,
+  tensorOf,
+  tileTypeOf,
+} from './types.js';
 
 /** Elements of one array that 32 bits can tell apart. */
 const narrowElements = 2 ** 31 - 1;

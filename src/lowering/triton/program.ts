@@ -5,16 +5,13 @@ import type { DType } from '../../ir/dtypes.js';
 import type { ArrayParam, Kernel, Launch } from '../../ir/kernel.js';
 import { isOp, type OpOf } from '../../ir/ops/index.js';
 import { type Extent, evaluateExtent } from '../../ir/symbolic.js';
-import type { TileType } from '../../ir/types.js';
 import type { GenericOp, Region, Value } from '../../ir/value.js';
 import { countUses, walk } from '../../ir/walk.js';
 import type { GpuTarget } from '../gpu-target.js';
 import type { MlirValue } from '../mlir.js';
 import { TritonEmitter } from './emitter.js';
 import { tritonRules } from './rules.js';
-import { memoryElementOf, pointerTo, typeOfTile } from './types.js';
-
-export const tileTypeOf = (value: Value): TileType => value.type as TileType;
+import { memoryElementOf, pointerTo, tileTypeOf, typeOfTile } from './types.js';
 
 /** The most that dims may be. */
 const mostOfDim = 2 ** 31 - 1;

@@ -4,8 +4,8 @@ import type { OpOf } from '../../ir/ops/index.js';
 import type { MlirValue } from '../mlir.js';
 import { unsupportedOp } from '../rule-table.js';
 import { extentMask } from './memory.js';
-import { type ProgramLowering, tileTypeOf } from './program.js';
-import { elementOfType, isPadded, paddedShape, shapeOfType, tensorOf, typeOfTile } from './types.js';
+import type { ProgramLowering } from './program.js';
+import { elementOfType, isPadded, paddedShape, shapeOfType, tensorOf, tileTypeOf, typeOfTile } from './types.js';
 
 export function lowerConstant(l: ProgramLowering, op: OpOf<'constant'>): void {
   const [result] = op.results;

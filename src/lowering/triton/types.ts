@@ -2,7 +2,11 @@
 
 import type { DType } from '../../ir/dtypes.js';
 import type { TileType } from '../../ir/types.js';
+import type { Value } from '../../ir/value.js';
 import { unsupportedOp } from '../rule-table.js';
+
+/** Type of a value that is a tile. */
+export const tileTypeOf = (value: Value): TileType => value.type as TileType;
 
 const elements: Readonly<Record<string, string>> = {
   bool: 'i1',
