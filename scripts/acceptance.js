@@ -48,10 +48,16 @@ const ids = option('--id')?.split(',').map(Number);
 const rows = [];
 for (const call of calls(chosen, ids)) rows.push(await call());
 
+/** The largest error, and how much of what is allowed it is. */
+function shown({ pass, maxError, maxShare }) {
+  if (!pass) return 'FAILED';
+  return maxError === 0 ? 'exact' : `${maxError.toExponential(1)}, ${Math.ceil(maxShare * 100)} %`;
+}
+
 process.stdout.write(`| id | kernel | dtype | case | ${chosen.join(' | ')} |\n|${'---|'.repeat(4 + chosen.length)}\n`);
 for (let i = 0; i < rows.length; i += chosen.length) {
   const group = rows.slice(i, i + chosen.length);
-  const cells = group.map((r) => (r.pass ? (r.maxError === 0 ? 'exact' : r.maxError.toExponential(1)) : 'FAILED'));
+  const cells = group.map(shown);
   const { id, name, dtype, case: kind } = group[0];
   process.stdout.write(`| ${id} | ${name} | ${dtype} | ${kind} | ${cells.join(' | ')} |\n`);
 }

@@ -19,11 +19,13 @@ const published = Object.values(exported)
   .flatMap((e) => (typeof e === 'string' ? [] : [e.default.replace('./dist/', '')]))
   .filter((f) => !f.startsWith('kernels/'));
 
-/** What the scripts beside this one and the benchmarks reach into: it must be the same copy as what they load by name. */
-const reachedInto = ['scripts', 'bench'].flatMap((folder) =>
+/** What scripts, benchmarks and the acceptance run reach into: it must be the same copy as what they load by name. */
+const reachedInto = ['scripts', 'bench', 'test/oracle', 'test/support/ttir'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((f) => f.endsWith('.js'))
-    .flatMap((f) => [...readFileSync(join(root, folder, f), 'utf8').matchAll(/'(?:\.\.\/)+dist\/([\w/-]+\.js)'/g)])
+    .filter((f) => /\.[jt]s$/.test(f))
+    .flatMap((f) => [
+      ...readFileSync(join(root, folder, f), 'utf8').matchAll(/'(?:\.\.\/)+(?:dist|src)\/([\w/-]+\.js)'/g),
+    ])
     .map(([, built]) => built)
     .filter((f) => !f.startsWith('kernels/')),
 );

@@ -40,6 +40,8 @@ export interface Comparison {
   readonly failed: number;
   /** Largest |actual - expected|. */
   readonly maxError: number;
+  /** Largest error by what is allowed there: above 1 is a failure. */
+  readonly maxShare: number;
   /** The first that failed, in row-major order. */
   readonly first: readonly Mismatch[];
 }
@@ -76,17 +78,20 @@ export function compareArrays(
   if (got.length !== want.length) throw new RangeError(`expected ${want.length} elements, got ${got.length}`);
   let failed = 0;
   let maxError = 0;
+  let maxShare = 0;
   const first: Mismatch[] = [];
   for (let i = 0; i < got.length; i++) {
     const error = distance(got[i]!, want[i]!);
     if (error === 0) continue;
     if (error > maxError || Number.isNaN(error)) maxError = Number.isNaN(error) ? Number.POSITIVE_INFINITY : error;
     const bound = Math.abs(Number(want[i]));
-    if (Number.isFinite(bound) && error <= atol + rtol * bound) continue;
+    const share = Number.isFinite(bound) ? error / (atol + rtol * bound) : Number.POSITIVE_INFINITY;
+    if (share > maxShare || Number.isNaN(share)) maxShare = Number.isNaN(share) ? Number.POSITIVE_INFINITY : share;
+    if (share <= 1) continue;
     failed++;
     if (first.length < 5) first.push({ index: positionOf(actual.shape, i), actual: got[i]!, expected: want[i]! });
   }
-  return { count: got.length, failed, maxError, first };
+  return { count: got.length, failed, maxError, maxShare, first };
 }
 
 /**

@@ -25,6 +25,8 @@ export interface Row {
   readonly pass: boolean;
   /** Largest error of any element of any result, absolute. */
   readonly maxError: number;
+  /** Largest error by what the tolerance allows there. */
+  readonly maxShare: number;
   /** What did not pass, in words. */
   readonly failures: readonly string[];
 }
@@ -59,6 +61,7 @@ export async function runCall(entry: OracleKernel, dtype: OracleDType, kind: Cas
   const outputs = await execute[backend](kernel.withText(params), given);
   const failures: string[] = [];
   let maxError = 0;
+  let maxShare = 0;
   for (const [name, { shape, values, tolerance }] of Object.entries(call.expected)) {
     const actual = outputs[name];
     if (!actual || actual.shape.join() !== shape.join()) {
@@ -67,8 +70,9 @@ export async function runCall(entry: OracleKernel, dtype: OracleDType, kind: Cas
       );
       continue;
     }
-    const { failed, count, first, maxError: error } = compareArrays(actual, values, tolerance);
-    maxError = Math.max(maxError, error);
+    const { failed, count, first, ...largest } = compareArrays(actual, values, tolerance);
+    maxError = Math.max(maxError, largest.maxError);
+    maxShare = Math.max(maxShare, largest.maxShare);
     const [worst] = first;
     if (worst)
       failures.push(
@@ -83,6 +87,7 @@ export async function runCall(entry: OracleKernel, dtype: OracleDType, kind: Cas
     backend,
     pass: failures.length === 0,
     maxError,
+    maxShare,
     failures,
   };
 }
