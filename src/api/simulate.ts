@@ -18,11 +18,15 @@ import { type AnyKernel, type KernelSource, withDisplayLocations } from './sourc
 
 export interface KernelSimulateOptions
   extends Omit<CompileOptions, 'emit'>,
-    Pick<SimulateOptions, 'checks' | 'maxSteps'> {
+    Pick<SimulateOptions, 'checks' | 'maxSteps' | 'profile'> {
   /** The device: `sm_80`, `sm_90a`, `sm_100a`. */
   readonly target: string;
   /** Runs every schedule and compares; the first one alone, if not told. */
   readonly allSchedules?: boolean;
+}
+
+export interface LaunchSimulation extends SimulationReport {
+  readonly symbol: string;
 }
 
 export interface KernelSimulation {
@@ -31,8 +35,10 @@ export interface KernelSimulation {
   readonly findings: readonly Diagnostic[];
   readonly compiled: Compiled;
   /** Of each launch that ran. */
-  readonly launches: readonly SimulationReport[];
+  readonly launches: readonly LaunchSimulation[];
 }
+
+export { formatProfile } from '../simulator/profile.js';
 
 /** One launch of a plan for given arguments; undefined where its grid is empty. */
 function launchOf(
@@ -97,7 +103,7 @@ function launchOf(
 export async function simulateSource(
   kernel: AnyKernel | KernelSource,
   given: Readonly<Record<string, HostValue>>,
-  { allSchedules = false, checks, maxSteps, ...options }: KernelSimulateOptions,
+  { allSchedules = false, checks, maxSteps, profile = false, ...options }: KernelSimulateOptions,
 ): Promise<KernelSimulation> {
   const device = asTarget(options.target);
   if (device.kind === 'cpu' || device.vendor !== 'nvidia') {
@@ -112,8 +118,9 @@ export async function simulateSource(
     const buffers = new Map([...bound.arrays].map(([name, array]) => [name, bytesOf(array)]));
     const args = extentArguments(bound);
     const findings: Diagnostic[] = [];
-    const launches: SimulationReport[] = [];
+    const launches: LaunchSimulation[] = [];
     const limits: SimulateOptions = {
+      profile,
       ...(checks === undefined ? {} : { checks }),
       ...(maxSteps === undefined ? {} : { maxSteps }),
     };
@@ -131,7 +138,7 @@ export async function simulateSource(
         memory,
         limits,
       );
-      launches.push(report);
+      launches.push({ symbol: launch.symbol, ...report });
       findings.push(...report.findings);
     });
     const named = compiled.kernel.params.filter((p) => p.kind === 'array' && (p.role === 'out' || p.role === 'inout'));

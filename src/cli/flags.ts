@@ -165,7 +165,17 @@ export const flags = {
   jobs: last('-j', 'N', 'compile this many kernels at once (default: one for each processor)', positiveInteger),
 
   noLineInfo: toggle('-g0', 'leave out the line tables that lead from machine code to TypeScript'),
-  maxSteps: last('--max-steps', 'N', 'stop the interpreter after N ops of one program', positiveInteger),
+  profile: optional(
+    '--profile',
+    'FILE.json',
+    'sim: print opcodes, memory traffic and lines of the device code; with a file, write it there',
+  ),
+  maxSteps: last(
+    '--max-steps',
+    'N',
+    'stop after N ops of one program (interpret) or N instructions of all warps (sim)',
+    positiveInteger,
+  ),
 
   cacheDir: last('--cache-dir', 'DIR', 'where built artifacts are kept', text),
   noCache: toggle('--no-cache', 'neither read nor fill the cache'),

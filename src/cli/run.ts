@@ -1,5 +1,6 @@
 import type { HostValue } from '../api/bind.js';
 import type { NdArray } from '../api/nd-array.js';
+import type { KernelSimulation } from '../api/simulate.js';
 import { cliCodes } from '../diagnostics/codes/cli.js';
 import { CompileError, ToolError } from '../diagnostics/diagnostic.js';
 import type * as ir from '../ir/kernel.js';
@@ -28,6 +29,7 @@ export const command = defineCommand({
     'time',
     'dumpDir',
     'maxSteps',
+    'profile',
     ...buildFlags,
     ...passFlags,
   ],
@@ -51,6 +53,10 @@ export const command = defineCommand({
       print: session.reporter.say,
       hooks: await passHooks(args, session),
     };
+    if (flags.profile !== undefined && simulated === undefined)
+      throw new UsageError([
+        cliCodes.badValue({ flag: '--profile', expected: 'a simulated target, as sim:sm_90a', got: target }),
+      ]);
     if (flags.dumpDir !== undefined) await dump(kernel, name, simulated ?? target, flags.dumpDir, options);
     const interpreted = async (): Promise<Readonly<Record<string, NdArray>>> => {
       const { interpretSource } = await import('../api/run.js');
@@ -116,7 +122,9 @@ export const command = defineCommand({
         ...options,
         target: device,
         ...(flags.maxSteps === undefined ? {} : { maxSteps: flags.maxSteps }),
+        profile: flags.profile !== undefined,
       });
+      if (flags.profile !== undefined) await showProfiles(result, flags.profile, session);
       if (result.findings.length > 0) throw new CompileError(result.findings);
       return result.outputs;
     }
@@ -133,6 +141,23 @@ export const command = defineCommand({
     }
   },
 });
+
+/** The profiles of all launches: as text for people, or as JSON in a file. */
+async function showProfiles(
+  { compiled, launches }: KernelSimulation,
+  file: string | true,
+  { reporter }: Session,
+): Promise<void> {
+  const profiles = launches.map(({ symbol, profile }) => ({ launch: symbol, ...profile! }));
+  if (file === true) {
+    const { formatProfile } = await import('../api/simulate.js');
+    for (const { launch, ...profile } of profiles) reporter.say(`${launch}\n${formatProfile(profile)}`);
+    return;
+  }
+  const { writeOutputs } = await import('../drivers/files.js');
+  const content = `${JSON.stringify({ target: compiled.target, launches: profiles }, null, 2)}\n`;
+  await writeOutputs([{ path: file, content }], true);
+}
 
 /** Host values of `--input`. Random arrays take their shape from dims that are given as numbers or by other arrays. */
 async function readInputs(kernel: ir.Kernel, bindings: readonly InputBinding[]): Promise<Record<string, HostValue>> {

@@ -5,6 +5,7 @@ import { CompileError, type Diagnostic } from '../diagnostics/diagnostic.js';
 import type { DType } from '../ir/dtypes.js';
 import { allocateHost, encodeElement } from '../ir/numerics/registers.js';
 import { type Allocation, arenaBytes, GlobalMemory, globalWindow, viewsOf } from './memory.js';
+import { type Profile, Profiler } from './profile.js';
 import { Launch, type Triple } from './ptx/launch.js';
 import type { Entry, PtxModule } from './ptx/module.js';
 import { parsePtx } from './ptx/parser.js';
@@ -12,6 +13,7 @@ import { compileEntry } from './ptx/program.js';
 import { encodeTensorMap, type TensorMap } from './ptx/tensor-map.js';
 import { eager, type Schedule, schedules } from './schedule.js';
 
+export { formatProfile, type Profile } from './profile.js';
 export { type Schedule, schedules } from './schedule.js';
 
 /** The value of one parameter of the compiled function. */
@@ -42,6 +44,8 @@ export interface SimulateOptions {
   readonly schedule?: Schedule;
   /** Whether races, reads of what nobody wrote and missing fences are looked for; they are, if not told. */
   readonly checks?: boolean;
+  /** Whether the report has a profile. */
+  readonly profile?: boolean;
   /** Instructions of all warps together before the kernel is stopped. */
   readonly maxSteps?: number;
 }
@@ -54,6 +58,8 @@ export interface SimulationReport {
   readonly laneInstructions: number;
   /** Multiplications of matrix instructions. */
   readonly products: number;
+  /** Where it was asked for. */
+  readonly profile?: Profile;
 }
 
 /** Memory of the device by name; every buffer is changed in place. */
@@ -140,7 +146,7 @@ export function simulatePtx(
   source: string | LoadedPtx,
   launch: PtxLaunch,
   buffers: Buffers,
-  { schedule = eager, checks = true, maxSteps = defaultMaxSteps }: SimulateOptions = {},
+  { schedule = eager, checks = true, profile = false, maxSteps = defaultMaxSteps }: SimulateOptions = {},
 ): SimulationReport {
   const { module } = typeof source === 'string' ? loadPtx(source) : source;
   const entry = entryOf(module, launch.entry);
@@ -197,6 +203,7 @@ export function simulatePtx(
     schedule,
     checks,
     maxSteps,
+    profiler: profile ? new Profiler() : undefined,
   });
   run.run();
   for (const [name, view] of Object.entries(buffers)) {
@@ -204,7 +211,8 @@ export function simulatePtx(
     bytesOf(view).set(global.views.u8.subarray(at, at + bytes));
   }
   const { steps, laneInstructions, products } = run;
-  return { findings: [...run.findings.values()], steps, laneInstructions, products };
+  const report = { findings: [...run.findings.values()], steps, laneInstructions, products };
+  return run.profiler ? { ...report, profile: run.profiler.finish(products) } : report;
 }
 
 /**
@@ -228,7 +236,7 @@ export function simulateSchedules(
   const known = new Set(findings.map((f) => f.message));
   for (const schedule of others) {
     const copies = Object.fromEntries(Object.entries(before).map(([name, bytes]) => [name, bytes.slice()]));
-    const more = simulatePtx(loaded, launch, copies, { ...options, schedule });
+    const more = simulatePtx(loaded, launch, copies, { ...options, profile: false, schedule });
     for (const finding of more.findings) {
       if (known.has(finding.message)) continue;
       known.add(finding.message);

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { tilewright } from '../support/cli.js';
+import { inFolder, tilewright } from '../support/cli.js';
 import { describeTool } from '../support/tools.js';
 
 const cwd = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,6 +32,21 @@ describeTool('triton', 'run on a simulated device', () => {
     expect(simulated.stdout).toBe(interpreted.stdout);
   });
 
+  test('profiles the code, as text and as a file', () =>
+    inFolder(async (folder) => {
+      const { code, stderr } = await run('sim:sm_80', '--profile');
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/^vector_add\n\d+ instructions of warps/);
+      expect(stderr).toMatch(/^global +96 +8000 B +4000 B/m);
+      expect(stderr).toMatch(/^vector-add\.kernel\.ts:\d+ +\d+ +\d+\.\d %/m);
+      const file = join(folder, 'profile.json');
+      expect(await run('sim:sm_80', `--profile=${file}`)).toMatchObject({ code: 0, stderr: '' });
+      expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+        target: 'sm_80',
+        launches: [{ launch: 'vector_add', memory: { global: { readBytes: 8000, writtenBytes: 4000 } } }],
+      });
+    }));
+
   test('stops at --max-steps, at the line of the kernel', async () => {
     const { code, stderr } = await run('sim:sm_80', '--max-steps', '10');
     expect(code).toBe(1);
@@ -45,6 +62,10 @@ describe('a simulated device', () => {
     expect(await run('sim:gfx942')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("unknown target 'sim:gfx942'"),
+    });
+    expect(await run('interpret', '--profile')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('a simulated target, as sim:sm_90a'),
     });
     expect(await run('sim:sm_80', '--time', '3')).toMatchObject({
       code: 2,

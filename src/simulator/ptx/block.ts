@@ -118,6 +118,7 @@ export class Block {
     if (address < sharedBase || address + size > this.sharedEnd || (address & (size - 1)) !== 0)
       this.badShared(address, size, kind, warp, lane);
     this.checker?.access(address, size, kindNames[kind]!, warp, lane);
+    this.launch.profile(warp, 'shared', address, size, kind !== accessKinds.load, lane);
     return address;
   }
 
@@ -136,6 +137,7 @@ export class Block {
     if (address < sharedBase || address + size > this.sharedEnd)
       this.badShared(address, size, kind === 'asyncRead' ? accessKinds.load : accessKinds.store, warp, undefined);
     this.checker?.access(address, size, kind, warp, undefined);
+    this.launch.profile(warp, 'shared', address, size, kind !== 'asyncRead');
     return address;
   }
 
@@ -144,6 +146,7 @@ export class Block {
     if (!global.holds(address, window, size) || (address & (size - 1)) !== 0)
       this.badGlobal(address, window, size, kind, warp, lane);
     this.launch.globalChecker?.access(address, size, kindNames[kind]!, warp, lane);
+    this.launch.profile(warp, 'global', address, size, kind !== accessKinds.load, lane);
     return address;
   }
 
@@ -174,6 +177,7 @@ export class Block {
         undefined,
       );
     this.launch.globalChecker?.access(address, size, kind, warp, undefined);
+    this.launch.profile(warp, 'global', address, size, kind !== 'asyncRead');
     return address;
   }
 

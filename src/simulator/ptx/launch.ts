@@ -4,6 +4,7 @@ import { simulatorCodes } from '../../diagnostics/codes/simulator.js';
 import { CompileError, type Diagnostic } from '../../diagnostics/diagnostic.js';
 import { unknownLoc } from '../../diagnostics/location.js';
 import type { GlobalMemory, Views } from '../memory.js';
+import type { MemoryLevel, Profiler } from '../profile.js';
 import { inOrder, randomNumbers, type Schedule } from '../schedule.js';
 import { type Finding, GlobalChecker } from './access-checker.js';
 import { Block } from './block.js';
@@ -25,6 +26,7 @@ export interface LaunchSetup {
   readonly schedule: Schedule;
   readonly checks: boolean;
   readonly maxSteps: number;
+  readonly profiler: Profiler | undefined;
 }
 
 /** Findings of one kind that a launch keeps. */
@@ -41,6 +43,7 @@ export class Launch implements LaunchSetup {
   readonly schedule: Schedule;
   readonly checks: boolean;
   readonly maxSteps: number;
+  readonly profiler: Profiler | undefined;
   readonly localBytes: number;
   readonly clock = { async: 0 };
   readonly globalChecker: GlobalChecker | undefined;
@@ -68,6 +71,7 @@ export class Launch implements LaunchSetup {
     this.schedule = setup.schedule;
     this.checks = setup.checks;
     this.maxSteps = setup.maxSteps;
+    this.profiler = setup.profiler;
     this.localBytes = setup.program.symbols.localBytes;
     this.random = randomNumbers(setup.schedule.seed);
     this.globalChecker = setup.checks
@@ -90,6 +94,15 @@ export class Launch implements LaunchSetup {
     const context = { loc: instruction?.loc ?? unknownLoc, notes: warp.notes(lane, instruction) };
     this.findings.set(key, simulatorCodes[finding]({ what }, context));
   };
+
+  /** Notes an access of the instruction that a warp is at; asynchronous work notes ranges, lanes their addresses. */
+  profile(warp: Warp, level: MemoryLevel, address: number, size: number, writes: boolean, lane?: number): void {
+    const { profiler } = this;
+    const { instruction } = warp;
+    if (!profiler || !instruction) return;
+    if (lane === undefined) profiler.range(instruction, level, address, size, writes);
+    else profiler.access(instruction, level, address, size, writes);
+  }
 
   count(warp: Warp, instructions: number): void {
     this.steps += instructions;

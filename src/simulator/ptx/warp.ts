@@ -7,6 +7,7 @@ import { countOnes } from '../formats.js';
 import { type Views, viewsOf } from '../memory.js';
 import type { Block } from './block.js';
 import { firstLane, guarded, type Step } from './instruction.js';
+import { accessKinds } from './instructions/memory.js';
 import type { Instruction } from './module.js';
 import { windows } from './symbols.js';
 
@@ -130,11 +131,13 @@ export class Warp {
   }
 
   /** Offset of an access to the thread's own memory, which is laid out lane by lane. */
-  localAt(address: number, window: number, size: number, _kind: number, _warp: Warp, lane: number): number {
+  localAt(address: number, window: number, size: number, kind: number, _warp: Warp, lane: number): number {
     const { localBytes } = this.block.launch;
     if ((window !== 0 && window !== windows.local) || address + size > localBytes)
       this.fail(simulatorCodes.badAccess, `local access of ${size} bytes at offset ${address} of ${localBytes}`, lane);
-    return lane * this.localStride + address;
+    const at = lane * this.localStride + address;
+    this.block.launch.profile(this, 'local', at, size, kind !== accessKinds.load, lane);
+    return at;
   }
 
   /**
@@ -179,7 +182,9 @@ export class Warp {
       launch.count(this, count);
       const { mask } = this;
       this.at = 0;
-      launch.laneInstructions += count * (mask === -1 ? 32 : countOnes(mask));
+      const lanes = mask === -1 ? 32 : countOnes(mask);
+      launch.laneInstructions += count * lanes;
+      launch.profiler?.step(step.instructions, lanes);
       if (this.busy.size > 0) this.block.checkRegisters(this, step);
       switch (step.kind) {
         case 'run':
