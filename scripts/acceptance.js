@@ -1,12 +1,14 @@
 /**
  * `npm run test:acceptance [-- --json FILE] [--backend B,…] [--id N,…]`: the kernels of `kernels/` against the oracle,
- * every case and dtype; prints a table and ends with exit code 1 where one does not pass.
+ * every case and dtype, in the interpreter, on the CPU and as evaluated Triton IR, or on any back end of
+ * `test/oracle/matrix.ts`, as sim:sm_90a; prints a table and ends with exit code 1 where one does not pass.
  */
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { withTritonWorker } from '../dist/drivers/triton/worker.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = (path) => join(root, 'dist', path.replace(/\.ts$/, '.js'));
@@ -38,7 +40,7 @@ async function loadMatrix() {
 }
 
 const { backends, calls } = await loadMatrix();
-const chosen = option('--backend')?.split(',') ?? [...backends];
+const chosen = option('--backend')?.split(',') ?? ['interpret', 'cpu', 'ttir'];
 const unknown = chosen.find((b) => !backends.includes(b));
 if (unknown !== undefined) {
   process.stderr.write(`no back end '${unknown}': ${backends.join(', ')}\n`);
@@ -46,7 +48,11 @@ if (unknown !== undefined) {
 }
 const ids = option('--id')?.split(',').map(Number);
 const rows = [];
-for (const call of calls(chosen, ids)) rows.push(await call());
+const runAll = async (shared) => {
+  for (const call of calls(chosen, ids, shared)) rows.push(await call());
+};
+if (chosen.some((b) => b.startsWith('sim:'))) await withTritonWorker({}, (worker) => runAll({ worker }));
+else await runAll({});
 
 /** The largest error, and how much of what is allowed it is. */
 function shown({ pass, maxError, maxShare }) {

@@ -4,15 +4,21 @@ import type { HostValue } from '../../src/api/bind.js';
 import { compareArrays } from '../../src/api/compare.js';
 import type { NdArray } from '../../src/api/nd-array.js';
 import { interpretSource, runSource } from '../../src/api/run.js';
+import { simulateSource } from '../../src/api/simulate.js';
 import { type AnyKernel, sourceOf } from '../../src/api/source.js';
+import { CompileError } from '../../src/diagnostics/diagnostic.js';
+import type { ForkServer } from '../../src/drivers/fork-server.js';
 import { Kernel } from '../../src/frontend/kernel.js';
 import type { OracleCases } from '../../src/testing/index.js';
 import { runTtir } from '../support/ttir/run.js';
 import { type CaseName, caseNames, type OracleDType, OracleKernelCall } from './call.js';
 import { type OracleKernel, oracle } from './kernels.js';
 
-/** `ttir`: the text for Triton, executed by the evaluator of the tests. */
-export const backends = ['interpret', 'cpu', 'ttir'] as const;
+/** What executes a device's code. */
+const simulated = ['sim:sm_80', 'sim:sm_90a', 'sim:sm_100a'] as const;
+
+/** `ttir`: the text for Triton, executed by the evaluator of the tests. `sim:…`: the device's code, in the simulator. */
+export const backends = ['interpret', 'cpu', 'ttir', ...simulated] as const;
 export type Backend = (typeof backends)[number];
 
 /** One line of the acceptance table. */
@@ -46,24 +52,57 @@ async function libraryKernel({ id, name }: OracleKernel): Promise<LibraryKernel>
 }
 
 type Arguments = Readonly<Record<string, HostValue>>;
-const execute: Readonly<Record<Backend, (kernel: AnyKernel, given: Arguments) => Promise<Record<string, NdArray>>>> = {
+
+/** What calls share: a worker that compiles for devices, where some run on them. */
+export interface Shared {
+  readonly worker?: ForkServer;
+}
+
+type Execute = (kernel: AnyKernel, given: Arguments, shared: Shared) => Promise<Readonly<Record<string, NdArray>>>;
+
+const onDevice =
+  (target: string): Execute =>
+  async (kernel, given, shared) => {
+    const { outputs, findings } = await simulateSource(kernel, given, { ...shared, target });
+    if (findings.length > 0) throw new CompileError(findings);
+    return outputs;
+  };
+
+const execute: Readonly<Record<Backend, Execute>> = {
   interpret: (kernel, given) => interpretSource(sourceOf(kernel, 'interpret'), given),
   cpu: async (kernel, given) => ({ ...(await runSource(kernel, given)).outputs }),
   ttir: async (kernel, given) => runTtir(kernel, given),
+  ...(Object.fromEntries(simulated.map((name) => [name, onDevice(name.slice('sim:'.length))])) as Record<
+    (typeof simulated)[number],
+    Execute
+  >),
 };
 
-export async function runCall(entry: OracleKernel, dtype: OracleDType, kind: CaseName, backend: Backend): Promise<Row> {
+export async function runCall(
+  entry: OracleKernel,
+  dtype: OracleDType,
+  kind: CaseName,
+  backend: Backend,
+  shared: Shared = {},
+): Promise<Row> {
   const call = new OracleKernelCall(kind, dtype, entry.id);
   entry.call(call);
   const { kernel, cases } = await libraryKernel(entry);
   const { params, dims = {} } = cases.settings(call);
   const given = { ...call.inputs, ...call.scalars, ...dims };
-  const outputs = await execute[backend](kernel.withText(params), given);
   const failures: string[] = [];
+  let outputs: Readonly<Record<string, NdArray>> = {};
+  try {
+    outputs = await execute[backend](kernel.withText(params), given, shared);
+  } catch (error) {
+    if (!(error instanceof CompileError)) throw error;
+    failures.push(...error.diagnostics.map((d) => `${d.code}: ${d.message}`));
+  }
   let maxError = 0;
   let maxShare = 0;
   for (const [name, { shape, values, tolerance }] of Object.entries(call.expected)) {
     const actual = outputs[name];
+    if (!actual && failures.length > 0) break;
     if (!actual || actual.shape.join() !== shape.join()) {
       failures.push(
         `${name}: expected shape [${shape.join(', ')}], got ${actual ? `[${actual.shape.join(', ')}]` : 'nothing'}`,
@@ -93,8 +132,12 @@ export async function runCall(entry: OracleKernel, dtype: OracleDType, kind: Cas
 }
 
 /** Every call of the matrix, or of some kernels, on some back ends, in the order of the corpus. */
-export function* calls(on: readonly Backend[], ids?: readonly number[]): Generator<() => Promise<Row>> {
+export function* calls(
+  on: readonly Backend[],
+  ids: readonly number[] | undefined,
+  shared: Shared,
+): Generator<() => Promise<Row>> {
   for (const entry of oracle.filter(({ id }) => ids?.includes(id) ?? true))
     for (const dtype of entry.dtypes)
-      for (const kind of caseNames) for (const backend of on) yield () => runCall(entry, dtype, kind, backend);
+      for (const kind of caseNames) for (const backend of on) yield () => runCall(entry, dtype, kind, backend, shared);
 }

@@ -165,6 +165,13 @@ describe('what the checks find', () => {
     ).toEqual([]);
   });
 
+  test('warps that store one value at one place are none, warps that store different values are', () => {
+    const store = (value: string) =>
+      found(`mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; mov.u32 %r4, s; st.shared.b32 [%r4], ${value};`, { block: 64 });
+    expect(store('77')).toEqual([]);
+    expect(store('%r2')).toEqual(['TW6020']);
+  });
+
   test('blocks that write the same place of global memory', () => {
     const report = runPtx(
       ptxModule(['out'], `${elementAddress(0, 4)} mov.u32 %r1, %ctaid.x; st.global.b32 [%d0], %r1;`),

@@ -329,7 +329,7 @@ export const contractionOps = [
     name: 'dot',
     summary: 'Multiply matrices: `a[…, m, k] · b[…, k, n] + acc[…, m, n]`.',
     semantics:
-      'Products are exact and summed in the accumulator’s dtype: f32 for f16, bf16, fp8 and f32, i32 for small integers, f64 for f64. The order of summation is free. Elements beyond a valid extent of k take no part. `precision` is the least that products of f32 keep: `ieee` all of it; `tf32` that of operands with 10 bits of mantissa; `tf32x3`, `bf16x3` and `bf16x6` sum the products of two (three) parts of each operand that add up to it, about as exact as f32 with `tf32x3` and `bf16x6`. A back end may keep more.',
+      'Products are exact and summed in the accumulator’s dtype: f32 for f16, bf16, fp8 and f32, i32 for small integers, f64 for f64. The order of summation is free. Elements beyond a valid extent of k take no part. `precision` is the least that products of f32 keep: `ieee` all of it; `tf32` that of operands with 10 bits of mantissa, the rest rounded (interpreter, CPU) or dropped (NVIDIA’s tensor cores); `tf32x3`, `bf16x3` and `bf16x6` sum the products of two (three) parts of each operand that add up to it, about as exact as f32 with `tf32x3` and `bf16x6`. A back end may keep more.',
     operands: { a: one(types.numeric), b: one(types.numeric), acc: optional(types.numeric) },
     attrs: { precision: attr.word(...dotPrecisions) },
     results: {

@@ -3,6 +3,8 @@
  * asynchronous work; every word of memory remembers who wrote it, when, and which of its bytes, and who read it.
  */
 
+import type { Views } from '../memory.js';
+import type { Instruction } from './module.js';
 import type { Warp } from './warp.js';
 
 /** Joins one clock into another. */
@@ -11,7 +13,7 @@ export function join(into: Int32Array, from: Int32Array): void {
 }
 
 export type Finding = 'race' | 'uninitialised' | 'missingFence' | 'inFlight' | 'unfinished';
-export type Report = (finding: Finding, what: string, warp: Warp, lane: number | undefined) => void;
+export type Report = (finding: Finding, what: string, warp: Warp, lane: number | undefined, at?: Instruction) => void;
 
 /**
  * How memory is touched: by ordinary loads, stores and atomics; by the asynchronous proxy (TMA, wgmma, tcgen05); by
@@ -26,6 +28,16 @@ function bytesIn(word: number, at: number, size: number): number {
   return ((1 << (to - from)) - 1) << from;
 }
 
+/** A store that nothing orders behind another one's. It is a race if it changes what that one left. */
+interface Suspect {
+  readonly word: number;
+  readonly bytes: number;
+  readonly before: number;
+  readonly what: string;
+  readonly lane: number | undefined;
+  readonly at: Instruction | undefined;
+}
+
 /** Shared memory of one block. */
 export class SharedChecker {
   private readonly written: Uint8Array;
@@ -37,16 +49,17 @@ export class SharedChecker {
   private readonly genericWriter: Int32Array;
   private readonly genericClock: Int32Array;
   private readonly pending: Uint8Array;
+  private suspects: Suspect[] = [];
 
   constructor(
-    bytes: number,
+    private readonly memory: Views,
     /** Of the whole cluster. */
     private readonly warps: number,
     private readonly clock: { async: number },
     private readonly report: Report,
     private readonly base: number,
   ) {
-    const words = Math.ceil(bytes / 4);
+    const words = Math.ceil(memory.u8.length / 4);
     this.written = new Uint8Array(words);
     this.writer = new Int32Array(words);
     this.writeClock = new Int32Array(words);
@@ -110,12 +123,11 @@ export class SharedChecker {
       this.report('inFlight', `${this.where(w)} is written while a copy into it is in flight`, warp, lane);
     if (this.unordered(w, bytes, warp)) {
       const name = this.name(this.writer[w]! - 1);
-      this.report(
-        'race',
-        `${this.where(w)} is written while nothing orders it behind the write of ${name}`,
-        warp,
-        lane,
-      );
+      const what = `${this.where(w)} is written while nothing orders it behind the write of ${name}`;
+      if (kind === 'store') {
+        const shared = bytes & this.writeBytes[w]!;
+        this.suspects.push({ word: w, bytes: shared, before: this.word(w), what, lane, at: warp.instruction });
+      } else this.report('race', what, warp, lane);
     }
     for (let v = 0; v < this.warps; v++)
       if (v !== warp.id && this.readClock[w * this.warps + v]! > warp.clock[v]!)
@@ -137,6 +149,23 @@ export class SharedChecker {
     this.writeBytes[w] = same ? this.writeBytes[w]! | bytes : bytes;
     this.writer[w] = this.genericWriter[w] = warp.id + 1;
     this.writeClock[w] = this.genericClock[w] = now;
+  }
+
+  private word(w: number): number {
+    const { u8 } = this.memory;
+    const at = w * 4;
+    return u8[at]! | (u8[at + 1]! << 8) | (u8[at + 2]! << 16) | (u8[at + 3]! << 24);
+  }
+
+  /** Judges the stores of a step that was done. Warps that hold one value each store it, without harm and on purpose. */
+  settle(warp: Warp): void {
+    if (this.suspects.length === 0) return;
+    for (const { word, bytes, before, what, lane, at } of this.suspects) {
+      const changed = before ^ this.word(word);
+      if ([0, 1, 2, 3].some((b) => (bytes >> b) & 1 && (changed >>> (8 * b)) & 255))
+        this.report('race', what, warp, lane, at);
+    }
+    this.suspects = [];
   }
 
   /** A copy into these bytes was started, or was waited for. */

@@ -90,7 +90,7 @@ export class Block {
     this.tensor.fill(-1);
     const { launch } = this;
     this.checker = launch.checks
-      ? new SharedChecker(this.sharedEnd, this.clusterWarps, launch.clock, launch.report, sharedBase)
+      ? new SharedChecker(this.shared, this.clusterWarps, launch.clock, launch.report, sharedBase)
       : undefined;
     for (const warp of this.warps) {
       warp.id = this.rank * this.warps.length + warp.index;

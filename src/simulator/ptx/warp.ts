@@ -190,6 +190,7 @@ export class Warp {
         case 'run':
           step.run(this, mask);
           this.pc++;
+          this.settleStores();
           break;
         case 'branch':
           this.branch(step, mask);
@@ -224,6 +225,10 @@ export class Warp {
         }
       }
     }
+  }
+
+  private settleStores(): void {
+    for (const { checker } of this.block.peers) checker?.settle(this);
   }
 
   private branch(step: Extract<Step, { kind: 'branch' }>, mask: number): void {
