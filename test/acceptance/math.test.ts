@@ -6,6 +6,7 @@ import { mathOps } from '../../src/ir/ops/math.js';
 import { nd } from '../../src/testing/index.js';
 import { elementwiseKernel, plainOp } from '../support/op-kernels.js';
 import { describeTool } from '../support/tools.js';
+import { allowedUlps, exponentsOf, ulps } from '../support/ulps.js';
 
 const operandNames = (name: string): string[] => Object.keys(mathOps.find((d) => d.name === name)!.operands);
 const names = (count: number): string[] => mathOps.map((d) => d.name).filter((n) => operandNames(n).length === count);
@@ -20,26 +21,9 @@ function sweep(least: number, most: number): Float64Array {
   return Float64Array.from(list);
 }
 
-/** Distance in units of the last place of the dtype at the expected value. */
-function ulps(actual: number, expected: number, bits: number, least: number): number {
-  if (Object.is(actual, expected) || actual === expected) return 0;
-  if (!Number.isFinite(expected) || !Number.isFinite(actual)) return Infinity;
-  const exponent = Math.floor(Math.log2(Math.abs(expected)));
-  return Math.abs(actual - expected) / 2 ** Math.max(exponent - bits + 1, least);
-}
-
-const precision: Readonly<Record<string, { bits: number; least: number; range: [number, number] }>> = {
-  f32: { bits: 24, least: -149, range: [-149, 127] },
-  f64: { bits: 53, least: -1074, range: [-1074, 1023] },
-  f16: { bits: 11, least: -24, range: [-24, 15] },
-  bf16: { bits: 8, least: -133, range: [-133, 127] },
-};
-
-const allowed = (name: string): number => (name === 'pow' ? 4 : name === 'fma' || name === 'sqrt' ? 0 : 2);
-
 describeTool('mlir', 'math functions on the CPU', () => {
   describe.each([f32, f64, f16, bf16] as readonly DType[])('$name', (dtype) => {
-    const { bits, least, range } = precision[dtype.name]!;
+    const range = exponentsOf(dtype);
     test.each([1, 2, 3])('of %i operands, against the interpreter', async (count) => {
       const x = fromNumbers(dtype, [sweep(...range).length], sweep(...range));
       const shifted = (by: number): Float64Array => {
@@ -64,9 +48,7 @@ describeTool('mlir', 'math functions on the CPU', () => {
         const [got, want] = [toRegisters(outputs[name]!), toRegisters(expected[name]!)];
         for (let i = 0; i < want.length; i++) {
           const [a, b] = [Number(got[i]), Number(want[i])];
-          const signs = a === 0 && b === 0 && !Object.is(a, b);
-          // The interpreter's own results are rounded too: half a unit more.
-          if (signs || ulps(a, b, bits, least) > allowed(name) + (dtype === f64 ? 2 : 0))
+          if (ulps(a, b, dtype) > allowedUlps(name, dtype))
             wrong.push(
               `${name}(${Object.values(given)
                 .map((v) => toRegisters(v)[i])
