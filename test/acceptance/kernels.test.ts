@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { withTritonWorker } from '../../src/drivers/triton/worker.js';
 import { caseNames } from '../oracle/call.js';
 import { oracle } from '../oracle/kernels.js';
 import { type Backend, runCall } from '../oracle/matrix.js';
@@ -18,3 +19,16 @@ function corpus(backend: Backend): void {
 
 describe('kernels in the interpreter', () => corpus('interpret'));
 describeTool('mlir', 'kernels on the CPU', () => corpus('cpu'));
+
+/** One call each, devices in turn: `npm run test:acceptance -- --backend sim:sm_80,sim:sm_90a,sim:sm_100a` does all. */
+describeTool('triton', 'kernels as the code of a device, in the simulator', () => {
+  const devices = ['sim:sm_90a', 'sim:sm_80'] as const;
+  test.each(oracle.map((entry, i) => ({ entry, name: entry.name, device: devices[i % 2]! })))(
+    '$name on $device, ragged',
+    ({ entry, device }) =>
+      withTritonWorker({}, async (worker) => {
+        const { failures } = await runCall(entry, entry.dtypes[0]!, 'ragged', device, { worker });
+        expect(failures).toEqual([]);
+      }),
+  );
+});
