@@ -11,10 +11,12 @@ import { type InterpretOptions, interpretKernel } from '../ir/interpreter/index.
 import type * as ir from '../ir/kernel.js';
 import { allocateHost, encodeElement } from '../ir/numerics/registers.js';
 import { runPasses } from '../ir/pass.js';
+import { checksOf } from '../ir/sanitizer/checks.js';
 import type { LaunchPlan } from '../lowering/launch-plan.js';
 import { type BoundArguments, bindArguments, type HostValue } from './bind.js';
 import { artifact, type Compiled, type CompileOptions, compile } from './compile.js';
 import { bytesOf, fromBytes, type NdArray } from './nd-array.js';
+import { compareSchedules } from './schedules.js';
 import { type AnyKernel, defaultTarget, type KernelSource, sourceOf, withDisplayLocations } from './source.js';
 
 /** What a caller passes for a declared input. */
@@ -35,17 +37,34 @@ function outputsOf(kernel: ir.Kernel, arrays: ReadonlyMap<string, NdArray>): Rec
   return Object.fromEntries(named.map((p) => [p.name, arrays.get(p.name)!]));
 }
 
+export interface InterpretRunOptions extends InterpretOptions {
+  /** Run in this many orders, drawn from `seed` (1 where it is not given) and the numbers behind it, and compare the results. */
+  readonly seeds?: number;
+}
+
 /** Interprets a kernel from IR: what `interpret` and the command line share. */
 export async function interpretSource(
   source: KernelSource,
   given: Readonly<Record<string, HostValue>>,
-  options: InterpretOptions = {},
+  options: InterpretRunOptions = {},
 ): Promise<Record<string, NdArray>> {
   return withDisplayLocations(source.folder, () => {
     runPasses(source.kernel, []);
-    const bound = bindArguments(source.kernel, given);
-    interpretKernel(source.kernel, bound, options);
-    return outputsOf(source.kernel, bound.arrays);
+    const runOnce = (seed: number | undefined): Record<string, NdArray> => {
+      const bound = bindArguments(source.kernel, given);
+      interpretKernel(source.kernel, bound, seed === undefined ? options : { ...options, seed });
+      return outputsOf(source.kernel, bound.arrays);
+    };
+    const { seeds = 1, seed } = options;
+    if (seeds === 1) return runOnce(seed);
+    const differences = checksOf(options.sanitize).has('schedule');
+    const from = seed ?? 1;
+    const first = runOnce(from);
+    for (let next = from + 1; next < from + seeds; next++) {
+      const other = runOnce(next);
+      if (differences) compareSchedules(source.kernel, first, other, [from, next]);
+    }
+    return first;
   });
 }
 
@@ -54,12 +73,13 @@ export async function interpretSource(
  *
  * @param given inputs and scalars by name; dims are read off the shapes of the inputs.
  * @returns outputs by name.
- * @throws CompileError: arguments that do not fit, an access out of bounds.
+ * @param options `sanitize: true` watches for races, reads of what nothing wrote, unspecified lanes that count and more.
+ * @throws CompileError: arguments that do not fit, an access out of bounds, what the sanitizer finds.
  */
 export async function interpret<P extends ParamSpecs, I, O>(
   kernel: Kernel<P, I, O>,
   given: Arguments<I>,
-  options: InterpretOptions = {},
+  options: InterpretRunOptions = {},
 ): Promise<Results<O>> {
   return (await interpretSource(sourceOf(kernel as AnyKernel, 'interpret'), given, options)) as Results<O>;
 }

@@ -1,5 +1,6 @@
 /** Every flag of the program, once: the reader of arguments, `--help` and the test of `docs/cli.md` derive from this table. */
 
+import { type CheckName, checkNames } from '../ir/sanitizer/checks.js';
 import { parseDefine, parseFileBinding, parseInput } from './bindings.js';
 import { badValue } from './usage-error.js';
 
@@ -97,6 +98,24 @@ const positiveInteger: Parse<number> = (given, spelling) => {
   return value;
 };
 
+const seedNumber: Parse<number> = (given, spelling) => {
+  const value = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+  if (!(value < 2 ** 32)) throw badValue(spelling, 'a whole number below 2^32', given);
+  return value;
+};
+
+/** The checks of `--sanitize`; undefined where it is not given. The last one counts. */
+function readChecks(texts: readonly string[]): readonly CheckName[] | undefined {
+  const given = texts.at(-1);
+  if (given === undefined) return undefined;
+  if (given === 'none') return [];
+  return given.split(',').map((item) => {
+    const name = checkNames.find((known) => known === item.trim());
+    if (name === undefined) throw badValue('--sanitize', `none, or some of ${checkNames.join(', ')}`, given);
+    return name;
+  });
+}
+
 const parsePython: Parse<readonly [string, string]> = (given, spelling) => {
   const [, set, path] = /^(\w+)=(.+)$/.exec(given) ?? [];
   if ((set !== 'triton' && set !== 'mosaic') || path === undefined)
@@ -175,6 +194,30 @@ export const flags = {
     'N',
     'stop after N ops of one program (interpret) or N instructions of all warps (sim)',
     positiveInteger,
+  ),
+  maxPrograms: last(
+    '--max-programs',
+    'N',
+    'the largest grid that the interpreter runs (default 4194304)',
+    positiveInteger,
+  ),
+  sanitize: {
+    ...list(
+      '--sanitize',
+      'LIST|none',
+      `what the interpreter looks for: ${checkNames.join(', ')} (default: all of them), or none`,
+    ),
+    read: readChecks,
+  } satisfies Flag<readonly CheckName[] | undefined>,
+  seed: last('--seed', 'N', 'run programs in an order drawn from this seed, taking turns', seedNumber),
+  seeds: last('--seeds', 'N', 'run in N orders, from --seed (1) on, and compare the results', positiveInteger),
+  replay: last('--replay', 'SEED', 'run the order of this seed again, and no other', seedNumber),
+  trapNaN: toggle('--trap-nan', 'report the first NaN or infinity that an op makes'),
+  printValues: each(
+    '--print-values',
+    'NAME|FILE:LINE',
+    'print a value whenever it is computed, or all those of a line; repeatable',
+    text,
   ),
 
   cacheDir: last('--cache-dir', 'DIR', 'where built artifacts are kept', text),

@@ -1,5 +1,6 @@
 import type { HostValue } from '../api/bind.js';
 import type { NdArray } from '../api/nd-array.js';
+import type { InterpretRunOptions } from '../api/run.js';
 import type { KernelSimulation } from '../api/simulate.js';
 import { cliCodes } from '../diagnostics/codes/cli.js';
 import { CompileError, ToolError } from '../diagnostics/diagnostic.js';
@@ -7,10 +8,42 @@ import type * as ir from '../ir/kernel.js';
 import type { InputBinding } from './bindings.js';
 import { buildFlags, compileOptions } from './build.js';
 import { defineCommand, type Session } from './command.js';
-import { passFlags } from './flags.js';
+import { type FlagName, type FlagValue, passFlags } from './flags.js';
 import { passHooks } from './pass-printing.js';
 import { oneKernel } from './sources.js';
 import { UsageError } from './usage-error.js';
+
+/** Flags of the interpreter. */
+const interpreterFlags = [
+  'sanitize',
+  'seed',
+  'seeds',
+  'replay',
+  'maxSteps',
+  'maxPrograms',
+  'trapNaN',
+  'printValues',
+] as const satisfies readonly FlagName[];
+
+/** How the interpreter runs: with every check, unless `--sanitize` says otherwise. */
+function interpretOptions(
+  flags: {
+    readonly [F in (typeof interpreterFlags)[number]]: FlagValue<F>;
+  },
+): InterpretRunOptions {
+  const { maxSteps, maxPrograms, replay } = flags;
+  const seed = replay ?? flags.seed;
+  const seeds = replay === undefined ? flags.seeds : undefined;
+  return {
+    sanitize: flags.sanitize ?? true,
+    trapNaN: flags.trapNaN,
+    show: flags.printValues,
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    ...(maxPrograms === undefined ? {} : { maxPrograms }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(seeds === undefined ? {} : { seeds }),
+  };
+}
 
 export const command = defineCommand({
   summary: 'run a kernel on .npy files',
@@ -28,8 +61,8 @@ export const command = defineCommand({
     'atol',
     'time',
     'dumpDir',
-    'maxSteps',
     'profile',
+    ...interpreterFlags,
     ...buildFlags,
     ...passFlags,
   ],
@@ -63,7 +96,7 @@ export const command = defineCommand({
       return interpretSource(source, given, {
         cancelled: () => session.signal.aborted,
         print: session.reporter.say,
-        ...(flags.maxSteps === undefined ? {} : { maxSteps: flags.maxSteps }),
+        ...interpretOptions(flags),
       });
     };
     let outputs: Readonly<Record<string, NdArray>>;

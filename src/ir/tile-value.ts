@@ -8,4 +8,6 @@ export interface TileValue {
   readonly data: RegisterArray;
   /** Valid extent of each axis (0 … shape[axis]); absent when all of it is valid. Elements beyond are unspecified. */
   readonly valid?: readonly number[];
+  /** Where a sanitizer watches: what is wrong with each element, as a number that it knows; 0 for nothing. */
+  readonly origins?: Uint16Array;
 }

@@ -101,6 +101,7 @@ function examples(execute: Run, interpreted: boolean): void {
   expect(interpreted).toBeDefined();
 }
 
-describe('examples in the interpreter', () => examples(interpret, true));
+describe('examples in the interpreter', () =>
+  examples((kernel, given) => interpret(kernel, given, { sanitize: true }), true));
 
 describeTool('mlir', 'examples on the CPU', () => examples(run as Run, false));

@@ -69,7 +69,7 @@ const onDevice =
   };
 
 const execute: Readonly<Record<Backend, Execute>> = {
-  interpret: (kernel, given) => interpretSource(sourceOf(kernel, 'interpret'), given),
+  interpret: (kernel, given) => interpretSource(sourceOf(kernel, 'interpret'), given, { sanitize: true }),
   cpu: async (kernel, given) => ({ ...(await runSource(kernel, given)).outputs }),
   ttir: async (kernel, given) => runTtir(kernel, given),
   ...(Object.fromEntries(simulated.map((name) => [name, onDevice(name.slice('sim:'.length))])) as Record<

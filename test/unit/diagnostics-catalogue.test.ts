@@ -16,9 +16,10 @@ const ranges: Readonly<Record<string, RegExp>> = {
   'cli.ts': /^TW(40|90)/,
   'files.ts': /^TW4/,
   'frontend.ts': /^TW1/,
-  'interpreter.ts': /^TW5/,
+  'interpreter.ts': /^TW50/,
   'ir.ts': /^TW0/,
   'lowering.ts': /^TW2/,
+  'sanitizer.ts': /^TW51/,
   'simulator.ts': /^TW6/,
   'tools.ts': /^TW3/,
 };

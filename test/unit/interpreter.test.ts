@@ -472,7 +472,7 @@ describe('control flow', () => {
     expect(interpret(kernel, { a: -4 }).y).toEqual([4, 0, 7]);
   });
 
-  test('a loop that never ends is stopped at the op it came to', async () => {
+  test('a loop that never ends is stopped at its own line', async () => {
     const forever = kernelOf(
       'out %y: ref<gmem i32[1]>',
       `
@@ -486,7 +486,7 @@ describe('control flow', () => {
       store %y, %x index(%zero) {axes = []}`,
     );
     expect(await stopped(forever, {}, { maxSteps: 1000 })).toBe(
-      'TW5002 line 9: stopped after 1000 steps in program ()',
+      'TW5002 line 6: stopped after 1000 steps in program ()',
     );
     expect((await diagnosticsOf(() => interpret(forever, {}, { maxSteps: 10 })))[0]!.help).toContain('--max-steps');
   });
@@ -525,6 +525,7 @@ describe('threads', () => {
             dims: new Map(),
             ids: new Map([['i', i]]),
             grid: new Map([['i', 2]]),
+            program: { number: i, shown: `(i=${i})` },
             outOfBounds: never,
             badStep: never,
             emptyReduction: never,

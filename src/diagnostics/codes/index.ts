@@ -8,6 +8,7 @@ import { frontendCodes } from './frontend.js';
 import { interpreterCodes } from './interpreter.js';
 import { irCodes } from './ir.js';
 import { loweringCodes } from './lowering.js';
+import { sanitizerCodes } from './sanitizer.js';
 import { simulatorCodes } from './simulator.js';
 import { toolCodes } from './tools.js';
 
@@ -21,5 +22,6 @@ export const areas = [
   fileCodes,
   cliCodes,
   interpreterCodes,
+  sanitizerCodes,
   simulatorCodes,
 ] as const;

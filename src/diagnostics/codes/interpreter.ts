@@ -52,4 +52,11 @@ export const interpreterCodes = {
     'What `assume` or `multipleOf` promise does not hold. A compiled kernel relies on it without looking.',
     ({ promise, program }) => `${promise}, in program ${program}`,
   ),
+  nothingToShow: defineCode<{ name: string }>(
+    'TW5007',
+    'error',
+    'no value of a name or line that is to be printed',
+    '`--print-values` takes the name of a value, as `.kir` text shows it, or `FILE:LINE`: all that is computed or stored there.',
+    ({ name }) => `no value to print is meant by '${name}'`,
+  ),
 } as const;

@@ -29,6 +29,7 @@ import {
   scatterElements,
   storeBlock,
 } from './memory.js';
+import type { Observer, Program } from './observer.js';
 
 /** A value at run time. */
 export type RuntimeValue = TileValue | Buffer;
@@ -38,8 +39,16 @@ export interface ProgramContext {
   readonly dims: ReadonlyMap<string, number>;
   readonly ids: ReadonlyMap<string, number>;
   readonly grid: ReadonlyMap<string, number>;
+  readonly program: Program;
+  /** Watches this program; absent where nobody does. */
+  readonly observer?: Observer | undefined;
+  /** Values whose content is wanted, and who takes it. */
+  readonly shows?: {
+    readonly values: { readonly has: (value: Value) => boolean };
+    readonly take: (value: Value, tile: TileValue) => void;
+  };
   /** Ends the run with a report. */
-  readonly outOfBounds: (op: GenericOp, buffer: string, axis: number, index: number, extent: number) => never;
+  readonly outOfBounds: (op: GenericOp, access: BlockAccess | IndexedAccess, axis: number, index: number) => never;
   readonly badStep: (op: GenericOp, step: number) => never;
   readonly emptyReduction: (op: GenericOp, name: string) => never;
   /** @param place of the element in its tile: `[2, 3]`, or nothing. */
@@ -67,6 +76,8 @@ export function scalarValue(x: number): TileValue {
 export class Thread {
   private readonly frames: Frame[] = [];
   private readonly values: Map<Value, RuntimeValue>;
+  /** Grows with whatever another program could have waited for, and with the end of each wait of its own. */
+  progress = 0;
 
   constructor(
     body: Region,
@@ -87,6 +98,12 @@ export class Thread {
   get nextOp(): GenericOp | undefined {
     const frame = this.frames.at(-1);
     return frame?.region.ops[frame.next];
+  }
+
+  /** The loop that it is in, if any: the innermost `while`, else the innermost `for`. */
+  get loop(): GenericOp | undefined {
+    const owners = this.frames.map((frame) => frame.owner).reverse();
+    return owners.find((op) => isOp(op, 'while')) ?? owners.find((op) => isOp(op, 'for'));
   }
 
   /** Executes one op. */
@@ -128,6 +145,8 @@ export class Thread {
     values.forEach((v, i) => {
       this.values.set(v, given[i]!);
     });
+    const { shows } = this.context;
+    if (shows) for (const v of values) if (shows.values.has(v)) shows.take(v, this.tile(v));
   }
 
   /** Binds what a region carries or gives: valid no further than the analysis says of it. */
@@ -150,9 +169,11 @@ export class Thread {
     this.checkNotEmpty(op, inputs);
     if (isOp(op, 'multiple_of')) this.checkMultiple(op, inputs[0]!);
     const types = op.results.map((r) => r.type as TileType);
-    const outputs = definition.combines
+    const { observer, program } = this.context;
+    const evaluated = definition.combines
       ? combineTiles(op as OpOf<'reduce_with' | 'scan_with'>, inputs, (v) => this.tile(v))
       : definition.evaluate!(inputs, op.attrs as never, types);
+    const outputs = observer ? observer.evaluated(op, inputs, evaluated, program) : evaluated;
     if (inputs.some((x) => x.valid)) {
       const extents = definition.ragged(op as never, this.ragged);
       this.bind(
@@ -231,24 +252,13 @@ export class Thread {
         return this.load(op as OpOf<'load'>);
       case 'store':
         return this.store(op as OpOf<'store'>);
-      case 'gather': {
-        const { other } = (op as OpOf<'gather'>).operands;
-        return this.bind(op.results, [gatherElements(this.indexed(op as OpOf<'gather'>), other && this.tile(other))]);
-      }
-      case 'scatter': {
-        const { value } = (op as OpOf<'scatter'>).operands;
-        return scatterElements(this.indexed(op as OpOf<'scatter'>), this.tile(value));
-      }
-      case 'atomic_rmw': {
-        const { operands, attrs } = op as OpOf<'atomic_rmw'>;
-        const old = atomicElements(attrs.kind, this.indexed(op as OpOf<'atomic_rmw'>), this.tile(operands.value));
-        return this.bind(op.results, [old]);
-      }
-      case 'atomic_cas': {
-        const { compare, value } = (op as OpOf<'atomic_cas'>).operands;
-        const access = this.indexed(op as OpOf<'atomic_cas'>);
-        return this.bind(op.results, [compareAndSwapElements(access, this.tile(compare), this.tile(value))]);
-      }
+      case 'gather':
+        return this.gather(op as OpOf<'gather'>);
+      case 'scatter':
+        return this.scatter(op as OpOf<'scatter'>);
+      case 'atomic_rmw':
+      case 'atomic_cas':
+        return this.update(op as OpOf<'atomic_rmw' | 'atomic_cas'>);
       case 'debug_print':
         return this.printValues(op as OpOf<'debug_print'>);
       case 'assert':
@@ -262,20 +272,27 @@ export class Thread {
       case 'while':
         return this.enterWhile(op as OpOf<'while'>, this.tiles((op as OpOf<'while'>).operands.init));
       case 'if':
-        return this.push(op.regions[this.number((op as OpOf<'if'>).operands.condition) ? 0 : 1]!, op);
+        return this.enterIf(op as OpOf<'if'>);
       case 'yield':
         return this.leave(this.tiles((op as OpOf<'yield'>).operands.values));
       case 'condition':
-        return this.decide(this.number((op as OpOf<'condition'>).operands.condition) !== 0);
+        return this.decide(op as OpOf<'condition'>);
       default:
         throw new InternalError(`op '${name}' has no reference meaning`);
     }
+  }
+
+  private enterIf(op: OpOf<'if'>): void {
+    const condition = this.tile(op.operands.condition);
+    this.context.observer?.decided(op, [condition], this.context.program);
+    this.push(op.regions[condition.data[0] ? 0 : 1]!, op);
   }
 
   private enterFor(op: OpOf<'for'>): void {
     const { from, to, step, init = [] } = op.operands;
     const [first, bound, by] = [this.number(from), this.number(to), this.number(step)];
     if (by < 1) this.context.badStep(op, by);
+    this.context.observer?.decided(op, this.tiles([from, to, step]), this.context.program);
     const carried = this.tiles(init);
     if (first >= bound) return this.bindNarrowed(op.results, carried);
     const [body] = op.regions;
@@ -306,34 +323,72 @@ export class Thread {
   }
 
   /** The end of a `while`'s condition region. */
-  private decide(holds: boolean): void {
+  private decide(op: OpOf<'condition'>): void {
+    const condition = this.tile(op.operands.condition);
+    this.context.observer?.decided(op, [condition], this.context.program);
     const { owner, region } = this.frames.pop()!;
-    if (holds) this.push(owner!.regions[1]!, owner);
-    else
+    if (condition.data[0]) this.push(owner!.regions[1]!, owner);
+    else {
+      this.progress++;
       this.bindNarrowed(
         owner!.results,
         region.args.map((arg) => this.values.get(arg)!),
       );
+    }
   }
 
   private load(op: OpOf<'load'>): void {
     const { other } = op.operands;
     const type = op.results[0]!.type as TileType;
-    this.bind(op.results, [
-      loadBlock(this.block(op, type.shape, []), other && this.tile(other), op.attrs.whole ?? false),
-    ]);
+    const access = this.block(op, type.shape, []);
+    const tile = loadBlock(access, other && this.tile(other), op.attrs.whole ?? false);
+    const { observer, program } = this.context;
+    this.bind(op.results, [observer ? observer.loaded(op, access, other !== undefined, tile, program) : tile]);
   }
 
   private store(op: OpOf<'store'>): void {
     const tile = this.tile(op.operands.value);
-    storeBlock(this.block(op, tile.shape, tile.valid ?? []), tile);
+    const access = this.block(op, tile.shape, tile.valid ?? []);
+    storeBlock(access, tile);
+    this.progress++;
+    this.context.observer?.stored(op, access, tile, this.context.program);
+  }
+
+  private gather(op: OpOf<'gather'>): void {
+    const { other } = op.operands;
+    const access = this.indexed(op);
+    const tile = gatherElements(access, other && this.tile(other));
+    const { observer, program } = this.context;
+    this.bind(op.results, [observer ? observer.gathered(op, access, other !== undefined, tile, program) : tile]);
+  }
+
+  private scatter(op: OpOf<'scatter'>): void {
+    const tile = this.tile(op.operands.value);
+    const access = this.indexed(op);
+    this.context.observer?.scattered(op, access, tile, this.context.program);
+    scatterElements(access, tile);
+    this.progress++;
+  }
+
+  private update(op: OpOf<'atomic_rmw' | 'atomic_cas'>): void {
+    const access = this.indexed(op);
+    const value = this.tile(op.operands.value);
+    const compare = isOp(op, 'atomic_cas') ? this.tile(op.operands.compare) : undefined;
+    const old = isOp(op, 'atomic_rmw')
+      ? atomicElements(op.attrs.kind, access, value)
+      : compareAndSwapElements(access, compare!, value);
+    const { observer, program } = this.context;
+    const values = compare ? [compare, value] : [value];
+    this.bind(op.results, [observer ? observer.updated(op, access, values, old, program) : old]);
   }
 
   private block(op: OpOf<'load'> | OpOf<'store'>, shape: readonly number[], further: readonly number[]): BlockAccess {
     const { ref, index = [], valid = [], mask } = op.operands;
     const masked = mask && this.tile(mask);
     const buffer = this.values.get(ref) as Buffer;
-    return {
+    const { observer, program } = this.context;
+    observer?.addressed(op, this.tiles([...index, ...valid]), masked, program);
+    const access: BlockAccess = {
       buffer,
       start: index.map((i) => this.number(i)),
       axes: blockAxes(buffer.shape.length, op.attrs.axes),
@@ -345,8 +400,9 @@ export class Thread {
         ),
       ),
       mask: masked,
-      outOfBounds: (axis, at, extent) => this.context.outOfBounds(op, buffer.name, axis, at, extent),
+      outOfBounds: (axis, at) => this.context.outOfBounds(op, access, axis, at),
     };
+    return access;
   }
 
   private indexed(op: OpOf<'gather' | 'scatter' | 'atomic_rmw' | 'atomic_cas'>): IndexedAccess {
@@ -356,14 +412,17 @@ export class Thread {
     const { shape } = tiles[0]!;
     const masked = mask && this.tile(mask);
     const ragged = this.tiles(indexedTiles(op.operands));
-    return {
+    const { observer, program } = this.context;
+    observer?.addressed(op, tiles, masked, program);
+    const access: IndexedAccess = {
       buffer,
       index: tiles,
       shape,
       limits: shape.map((n, axis) => Math.min(n, ...ragged.map((t) => t.valid?.[axis] ?? n))),
       mask: masked,
-      outOfBounds: (axis, at, extent) => this.context.outOfBounds(op, buffer.name, axis, at, extent),
+      outOfBounds: (axis, at) => this.context.outOfBounds(op, access, axis, at),
     };
+    return access;
   }
 }
 

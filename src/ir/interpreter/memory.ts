@@ -23,7 +23,7 @@ export interface Buffer {
 }
 
 /** Called for the first element of an access that lies outside of its array. */
-export type OutOfBounds = (axis: number, index: number, extent: number) => never;
+export type OutOfBounds = (axis: number, index: number) => never;
 
 /** A block of a buffer: where it starts, along which axes it lies, and how much of it takes part. */
 export interface BlockAccess {
@@ -49,8 +49,8 @@ function checkBlock({ buffer, start, axes, limits, outOfBounds }: BlockAccess): 
     const extent = buffer.shape[axis]!;
     const along = axes.indexOf(axis);
     const last = along < 0 ? first : first + limits[along]! - 1;
-    if (first < 0) outOfBounds(axis, first, extent);
-    if (last >= extent) outOfBounds(axis, Math.max(first, extent), extent);
+    if (first < 0) outOfBounds(axis, first);
+    if (last >= extent) outOfBounds(axis, Math.max(first, extent));
   });
 }
 
@@ -58,7 +58,7 @@ function checkBlock({ buffer, start, axes, limits, outOfBounds }: BlockAccess): 
  * Visits the rows of a block that take part: `visit(tileOffset, memoryOffset, count, stride)`, one call per line along
  * the last tile axis; element by element where there is a mask.
  */
-function forEachRun(
+export function forEachRun(
   access: BlockAccess,
   visit: (tile: number, memory: number, count: number, stride: number) => void,
 ): void {
@@ -102,7 +102,7 @@ function checkMasked({ buffer, start, axes, shape, limits, mask, outOfBounds }: 
       start.forEach((first, axis) => {
         const along = axes.indexOf(axis);
         const index = along < 0 ? first : first + at[along]!;
-        if (index < 0 || index >= buffer.shape[axis]!) outOfBounds(axis, index, buffer.shape[axis]!);
+        if (index < 0 || index >= buffer.shape[axis]!) outOfBounds(axis, index);
       });
     }
     for (let axis = shape.length - 1; axis >= 0; axis--) {
@@ -147,7 +147,7 @@ export interface IndexedAccess {
 }
 
 /** Visits the elements that take part: `visit(tileOffset, memoryOffset)`, in row-major order. */
-function forEachIndexed(
+export function forEachIndexed(
   { buffer, index, shape, limits, mask, outOfBounds }: IndexedAccess,
   visit: (tile: number, memory: number) => void,
 ): void {
@@ -159,7 +159,7 @@ function forEachIndexed(
       let memory = 0;
       for (let axis = 0; axis < strides.length; axis++) {
         const position = Number(index[axis]!.data[i]);
-        if (position < 0 || position >= buffer.shape[axis]!) outOfBounds(axis, position, buffer.shape[axis]!);
+        if (position < 0 || position >= buffer.shape[axis]!) outOfBounds(axis, position);
         memory += position * strides[axis]!;
       }
       visit(i, memory);

@@ -1,0 +1,35 @@
+/** What may watch the interpreter at work. Without an observer the engine pays one comparison an op. */
+
+import type { TileValue } from '../tile-value.js';
+import type { GenericOp } from '../value.js';
+import type { BlockAccess, IndexedAccess } from './memory.js';
+
+/** A program of the launch that runs. */
+export interface Program {
+  /** In row-major order of the grid. */
+  readonly number: number;
+  /** `(i=0, j=2)` */
+  readonly shown: string;
+}
+
+/** Each hook that is given a result gives back the one to go on with. */
+export interface Observer {
+  /** A pure op was evaluated. */
+  evaluated(
+    op: GenericOp,
+    inputs: readonly TileValue[],
+    outputs: readonly TileValue[],
+    at: Program,
+  ): readonly TileValue[];
+  /** Addresses, extents and masks of an access that comes next. */
+  addressed(op: GenericOp, address: readonly TileValue[], mask: TileValue | undefined, at: Program): void;
+  loaded(op: GenericOp, access: BlockAccess, hasOther: boolean, tile: TileValue, at: Program): TileValue;
+  stored(op: GenericOp, access: BlockAccess, tile: TileValue, at: Program): void;
+  gathered(op: GenericOp, access: IndexedAccess, hasOther: boolean, tile: TileValue, at: Program): TileValue;
+  /** Asked before the elements are written. */
+  scattered(op: GenericOp, access: IndexedAccess, tile: TileValue, at: Program): void;
+  /** @param values what went in: the value, or what is compared and the value. @param old what was there. */
+  updated(op: GenericOp, access: IndexedAccess, values: readonly TileValue[], old: TileValue, at: Program): TileValue;
+  /** A loop or branch goes where scalars say. */
+  decided(op: GenericOp, scalars: readonly TileValue[], at: Program): void;
+}
