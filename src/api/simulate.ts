@@ -9,7 +9,7 @@ import { parseExtent } from '../ir/parser.js';
 import { evaluateExtent } from '../ir/symbolic.js';
 import type { DevicePlan, PlanSlot } from '../lowering/device-plan.js';
 import { gpuTargets } from '../lowering/gpu-target.js';
-import type { Buffers, PtxArgument, PtxLaunch, SimulateOptions, SimulationReport } from '../simulator/index.js';
+import type { Buffers, DeviceArgument, DeviceLaunch, SimulateOptions, SimulationReport } from '../simulator/index.js';
 import { bindArguments, extentArguments, type HostValue } from './bind.js';
 import { artifact, asTarget, type Compiled, type CompileOptions, compile } from './compile.js';
 import { bytesOf, type NdArray } from './nd-array.js';
@@ -19,7 +19,7 @@ import { type AnyKernel, type KernelSource, withDisplayLocations } from './sourc
 export interface KernelSimulateOptions
   extends Omit<CompileOptions, 'emit'>,
     Pick<SimulateOptions, 'checks' | 'maxSteps' | 'profile'> {
-  /** The device: `sm_80`, `sm_90a`, `sm_100a`. */
+  /** The device: `sm_80`, `sm_90a`, `sm_100a`, `gfx942`, `gfx950`, `gfx1100`, `gfx1201`. */
   readonly target: string;
   /** Runs every schedule and compares; the first one alone, if not told. */
   readonly allSchedules?: boolean;
@@ -47,7 +47,7 @@ function launchOf(
   scalars: ReadonlyMap<string, number | bigint>,
   scratch: Map<string, Uint8Array>,
   name: string,
-): PtxLaunch | undefined {
+): DeviceLaunch | undefined {
   const valueOf = (text: string): number => evaluateExtent(parseExtent(text), args);
   const grid = [0, 1, 2].map((d) => (plan.grid[d] === undefined ? 1 : valueOf(plan.grid[d]))) as [
     number,
@@ -56,7 +56,7 @@ function launchOf(
   ];
   if (grid.some((n) => n === 0)) return undefined;
   const programs = grid[0] * grid[1] * grid[2];
-  const argument = (slot: PlanSlot): PtxArgument => {
+  const argument = (slot: PlanSlot): DeviceArgument => {
     switch (slot.kind) {
       case 'pointer':
         return { kind: 'buffer', name: slot.array };
@@ -106,11 +106,12 @@ export async function simulateSource(
   { allSchedules = false, checks, maxSteps, profile = false, ...options }: KernelSimulateOptions,
 ): Promise<KernelSimulation> {
   const device = asTarget(options.target);
-  if (device.kind === 'cpu' || device.vendor !== 'nvidia') {
-    const known = gpuTargets.filter((t) => t.vendor === 'nvidia').map((t) => `sim:${t.name}`);
+  if (device.kind === 'cpu') {
+    const known = gpuTargets.map((t) => `sim:${t.name}`);
     throw new CompileError([loweringCodes.unknownTarget({ target: `sim:${options.target}`, known: known.join(', ') })]);
   }
-  const compiled = await compile(kernel, { ...options, emit: ['ptx', 'plan.json'] });
+  const stage = device.vendor === 'amd' ? 'amdgcn' : 'ptx';
+  const compiled = await compile(kernel, { ...options, emit: [stage, 'plan.json'] });
   // Loaded when it is asked for: every kernel file loads this package's entry, and few of them are simulated.
   const simulator = await import('../simulator/index.js');
   return withDisplayLocations(kernel.folder, () => {
@@ -129,10 +130,11 @@ export async function simulateSource(
       const scratch = new Map<string, Uint8Array>();
       const setup = launchOf(launch.device, args, bound.scalars, scratch, launch.symbol);
       if (!setup) return;
-      const stage = compiled.plan.launches.length === 1 ? 'ptx' : `${launch.symbol}.ptx`;
-      const loaded = simulator.loadPtx(Buffer.from(artifact(compiled, stage)).toString('utf8'));
+      const name = compiled.plan.launches.length === 1 ? stage : `${launch.symbol}.${stage}`;
+      const text = Buffer.from(artifact(compiled, name)).toString('utf8');
+      const loaded = stage === 'amdgcn' ? simulator.loadAmd(text) : simulator.loadPtx(text);
       const memory: Buffers = Object.fromEntries([...buffers, ...scratch]);
-      const report = (allSchedules ? simulator.simulateSchedules : simulator.simulatePtx)(
+      const report = (allSchedules ? simulator.simulateSchedules : simulator.simulateCode)(
         loaded,
         setup,
         memory,

@@ -45,11 +45,13 @@ const cases: readonly (readonly [name: string, kernel: AnyKernel, given: Given, 
   ['flash-attention', flashAttention.with({ dtype: f16, causal: true }), attention([1, 133, 40]), 4e-3],
 ];
 
-describeTool('triton', 'examples on simulated devices, in every schedule', () => {
-  describe.each(['sm_80', 'sm_90a', 'sm_100a'])('%s', (target) => {
+describeTool('triton', 'examples on simulated devices', () => {
+  const all = ['sm_80', 'sm_90a', 'sm_100a', 'gfx942', 'gfx1100'].map((target) => [target, true] as const);
+  const first = ['gfx950', 'gfx1201'].map((target) => [target, false] as const);
+  describe.each([...all, ...first])('%s, every schedule: %s', (target, allSchedules) => {
     test.each(cases)('%s', async (_, kernel, given, tolerance) => {
       const expected = await interpret(kernel, given as never);
-      const { outputs, findings } = await simulateSource(kernel, given, { target, allSchedules: true });
+      const { outputs, findings } = await simulateSource(kernel, given, { target, allSchedules });
       expect(findings).toEqual([]);
       for (const [name, output] of Object.entries(outputs)) {
         const want = nd.toNumbers((expected as Record<string, typeof output>)[name]!);

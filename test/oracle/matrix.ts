@@ -15,7 +15,10 @@ import { type CaseName, caseNames, type OracleDType, OracleKernelCall } from './
 import { type OracleKernel, oracle } from './kernels.js';
 
 /** What executes a device's code. */
-const simulated = ['sim:sm_80', 'sim:sm_90a', 'sim:sm_100a'] as const;
+const simulated = [
+  ...(['sim:sm_80', 'sim:sm_90a', 'sim:sm_100a'] as const),
+  ...(['sim:gfx942', 'sim:gfx950', 'sim:gfx1100', 'sim:gfx1201'] as const),
+];
 
 /** `ttir`: the text for Triton, executed by the evaluator of the tests. `sim:…`: the device's code, in the simulator. */
 export const backends = ['interpret', 'cpu', 'ttir', ...simulated] as const;

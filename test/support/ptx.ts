@@ -1,11 +1,11 @@
 import { f32, i32 } from '../../src/ir/dtypes.js';
 import {
   type Buffers,
-  type PtxArgument,
-  type PtxLaunch,
+  type DeviceArgument,
+  type DeviceLaunch,
   type SimulateOptions,
   type SimulationReport,
-  simulatePtx,
+  simulateCode,
   simulateSchedules,
 } from '../../src/simulator/index.js';
 
@@ -26,9 +26,9 @@ export function ptxModule(buffers: readonly string[], body: string, more = '', t
 }
 
 export const arg = {
-  buffer: (name: string): PtxArgument => ({ kind: 'buffer', name }),
-  i32: (value: number): PtxArgument => ({ kind: 'scalar', dtype: i32, value }),
-  f32: (value: number): PtxArgument => ({ kind: 'scalar', dtype: f32, value }),
+  buffer: (name: string): DeviceArgument => ({ kind: 'buffer', name }),
+  i32: (value: number): DeviceArgument => ({ kind: 'scalar', dtype: i32, value }),
+  f32: (value: number): DeviceArgument => ({ kind: 'scalar', dtype: f32, value }),
 };
 
 export interface Shape {
@@ -36,13 +36,13 @@ export interface Shape {
   readonly block?: number;
   readonly cluster?: number;
   readonly sharedBytes?: number;
-  readonly more?: readonly PtxArgument[];
+  readonly more?: readonly DeviceArgument[];
 }
 
 export function launchOf(
   buffers: Buffers,
   { grid = 1, block = 32, cluster = 1, sharedBytes = 0, more = [] }: Shape = {},
-): PtxLaunch {
+): DeviceLaunch {
   return {
     grid: [grid, 1, 1],
     block: [block, 1, 1],
@@ -58,7 +58,7 @@ export const runPtx = (
   buffers: Buffers,
   shape: Shape = {},
   options: SimulateOptions = {},
-): SimulationReport => simulatePtx(text, launchOf(buffers, shape), buffers, options);
+): SimulationReport => simulateCode(text, launchOf(buffers, shape), buffers, options);
 
 /** Runs it in every schedule. */
 export const runSchedules = (text: string, buffers: Buffers, shape: Shape = {}): SimulationReport =>

@@ -6,7 +6,7 @@ import { bytesOf, fromBytes, type NdArray } from '../../src/api/nd-array.js';
 import { type AnyKernel, sourceOf } from '../../src/api/source.js';
 import { tryDType } from '../../src/ir/dtypes.js';
 import type { DevicePlan, PlanSlot } from '../../src/lowering/device-plan.js';
-import { type PtxArgument, type SimulationReport, simulateSchedules } from '../../src/simulator/index.js';
+import { type DeviceArgument, type SimulationReport, simulateSchedules } from '../../src/simulator/index.js';
 
 /** Value of an extent of a plan. */
 function valueOf(text: string, dims: ReadonlyMap<string, number>): number {
@@ -20,10 +20,10 @@ function argumentsOf(
   plan: DevicePlan,
   dims: ReadonlyMap<string, number>,
   scalars: Readonly<Record<string, number>>,
-): PtxArgument[] {
-  const all: PtxArgument[] = [];
-  let maps: PtxArgument[] = [];
-  const argument = (slot: PlanSlot): PtxArgument => {
+): DeviceArgument[] {
+  const all: DeviceArgument[] = [];
+  let maps: DeviceArgument[] = [];
+  const argument = (slot: PlanSlot): DeviceArgument => {
     switch (slot.kind) {
       case 'pointer':
         return { kind: 'buffer', name: slot.array };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { catalogue } from '../../src/diagnostics/catalogue.js';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.js';
-import { simulatePtx } from '../../src/simulator/index.js';
+import { simulateCode } from '../../src/simulator/index.js';
 import { arg, codesOf, elementAddress, launchOf, ptxModule, runPtx, runSchedules, type Shape } from '../support/ptx.js';
 import { diagnosticsOf } from '../support/thrown.js';
 
@@ -23,7 +23,7 @@ const found = (body: string, shape: Shape = {}): string[] =>
 
 describe('what is refused', () => {
   test('text that is no PTX', async () => {
-    const of = (text: string) => diagnosticsOf(async () => simulatePtx(text, launchOf({}), {}));
+    const of = (text: string) => diagnosticsOf(async () => simulateCode(text, launchOf({}), {}));
     expect((await of('module {}'))[0]!.code).toBe('TW6001');
     expect((await of('.version 8.8\n.target sm_80\n.visible .entry k() {\nbra NOWHERE;\n}'))[0]!.message).toBe(
       "line 4 of the PTX: there is no label 'NOWHERE'",
@@ -34,7 +34,7 @@ describe('what is refused', () => {
   });
 
   test('a newer version', async () => {
-    const [d] = await diagnosticsOf(async () => simulatePtx('.version 99.1\n.target sm_80', launchOf({}), {}));
+    const [d] = await diagnosticsOf(async () => simulateCode('.version 99.1\n.target sm_80', launchOf({}), {}));
     expect([d!.code, d!.message]).toEqual([
       'TW6003',
       expect.stringMatching(/^the PTX is of version 99\.1; the simulator reads up to \d/),
@@ -44,7 +44,7 @@ describe('what is refused', () => {
   test('an unknown instruction, modifier or form is told with both lines', async () => {
     const text =
       '.version 8.8\n.target sm_80\n.visible .entry k()\n{\n.reg .b32 %r<9>;\n.loc 1 12 7\nfrobnicate.b32 %r1, %r2;\nret;\n}\n.file 1 "mine.kernel.ts"\n';
-    const [d] = await diagnosticsOf(async () => simulatePtx(text, launchOf({}), {}));
+    const [d] = await diagnosticsOf(async () => simulateCode(text, launchOf({}), {}));
     expect([d!.code, d!.message]).toEqual([
       'TW6002',
       "line 7 of the PTX: the simulator does not have this instruction: 'frobnicate.b32 %r1, %r2'",
@@ -57,7 +57,7 @@ describe('what is refused', () => {
   test('parameters, buffers and entries that do not fit', async () => {
     const module = ptxModule(['out'], '', '.param .u32 n');
     const run = async (launch: object) =>
-      (await diagnosticsOf(async () => simulatePtx(module, { ...launchOf({}), ...launch }, { out: out() })))[0]!;
+      (await diagnosticsOf(async () => simulateCode(module, { ...launchOf({}), ...launch }, { out: out() })))[0]!;
     expect((await run({ arguments: [arg.buffer('out')] })).message).toBe("'k' takes 2 parameters, the launch gives 1");
     expect((await run({ arguments: [arg.buffer('out'), arg.buffer('out')] })).message).toBe(
       "parameter 1 of 'k': expected 4 bytes, got 8 bytes",
@@ -65,7 +65,7 @@ describe('what is refused', () => {
     expect((await run({ arguments: [arg.buffer('in'), arg.i32(1)] })).message).toBe(
       "parameter 0 of 'k': expected 8 bytes, got a buffer 'in' that does not exist",
     );
-    expect((await run({ entry: 'f' })).message).toBe("the PTX has no entry 'f', only 'k'");
+    expect((await run({ entry: 'f' })).message).toBe("the device code has no entry 'f', only 'k'");
     expect((await run({ block: [2048, 1, 1] })).code).toBe('TW6008');
     expect((await run({ grid: [3, 1, 1], cluster: [2, 1, 1] })).message).toBe(
       'a grid of 3 x 1 x 1 in clusters of 2 x 1 x 1',

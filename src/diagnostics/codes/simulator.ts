@@ -2,19 +2,19 @@ import { defineCode } from '../diagnostic.js';
 
 /** What the simulators of device code refuse, and what they find while they run it (TW6xxx). */
 export const simulatorCodes = {
-  syntax: defineCode<{ what: string; line: number }>(
+  syntax: defineCode<{ what: string; line: number; language?: string }>(
     'TW6001',
     'error',
     'device code that cannot be read',
-    'The text is not PTX as compilers write it. A file that was cut off or edited by hand is the usual cause.',
-    ({ what, line }) => `line ${line} of the PTX: ${what}`,
+    'The text is not PTX or AMD assembly as compilers write it. A file that was cut off or edited by hand is the usual cause.',
+    ({ what, line, language = 'PTX' }) => `line ${line} of the ${language}: ${what}`,
   ),
-  unknownInstruction: defineCode<{ text: string; line: number; why: string }>(
+  unknownInstruction: defineCode<{ text: string; line: number; why: string; language?: string }>(
     'TW6002',
     'error',
     'an instruction that the simulator does not have',
     'The simulator refuses what it does not know instead of guessing: a result would prove nothing. `docs/simulator.md` lists what is modelled.',
-    ({ text, line, why }) => `line ${line} of the PTX: ${why}: '${text}'`,
+    ({ text, line, why, language = 'PTX' }) => `line ${line} of the ${language}: ${why}: '${text}'`,
   ),
   newerVersion: defineCode<{ version: string; newest: string }>(
     'TW6003',
@@ -44,8 +44,8 @@ export const simulatorCodes = {
     'The launch names the compiled function; the text must define it.',
     ({ entry, known }) =>
       known.length === 0
-        ? 'the PTX defines no entry'
-        : `the PTX has no entry '${entry}', only ${known.map((k) => `'${k}'`).join(', ')}`,
+        ? 'the device code defines no entry'
+        : `the device code has no entry '${entry}', only ${known.map((k) => `'${k}'`).join(', ')}`,
   ),
   tooManySteps: defineCode<{ limit: number }>(
     'TW6007',
@@ -107,7 +107,7 @@ export const simulatorCodes = {
     'TW6023',
     'error',
     'a use of what an asynchronous operation is still working on',
-    'A copy or matrix instruction was started and not yet waited for. Memory and registers that it reads or writes must be left alone until then.',
+    'A load, copy or matrix instruction was started and not yet waited for. Memory and registers that it reads or writes must be left alone until then.',
     ({ what }) => what,
   ),
   unfinished: defineCode<{ what: string }>(

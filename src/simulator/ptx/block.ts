@@ -1,8 +1,8 @@
 /** A block of threads: shared memory, barriers, tensor memory, and the addresses that its warps use. */
 
 import { simulatorCodes } from '../../diagnostics/codes/simulator.js';
+import { type AccessKind, type Finding, join, SharedChecker } from '../access-checker.js';
 import { type GlobalMemory, type Views, viewsOf } from '../memory.js';
-import { type AccessKind, type Finding, join, SharedChecker } from './access-checker.js';
 import type { Step } from './instruction.js';
 import { accessKinds } from './instructions/memory.js';
 import type { Launch } from './launch.js';
@@ -52,7 +52,7 @@ export class Block {
   inCluster: Triple = [0, 0, 0];
   rank = 0;
   peers: readonly Block[] = [];
-  checker: SharedChecker | undefined;
+  checker: SharedChecker<Warp> | undefined;
   barriers = new Map<number, PhaseBarrier>();
   private readonly named = new Map<number, Rendezvous>();
   private clusterBarrier: Rendezvous | undefined;

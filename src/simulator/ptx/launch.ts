@@ -1,12 +1,13 @@
 /** Runs a grid: cluster after cluster, the warps of a cluster in turns. */
 
 import { simulatorCodes } from '../../diagnostics/codes/simulator.js';
-import { CompileError, type Diagnostic } from '../../diagnostics/diagnostic.js';
+import { CompileError } from '../../diagnostics/diagnostic.js';
 import { unknownLoc } from '../../diagnostics/location.js';
+import { type Finding, GlobalChecker } from '../access-checker.js';
 import type { GlobalMemory, Views } from '../memory.js';
+import { Observer } from '../observer.js';
 import type { MemoryLevel, Profiler } from '../profile.js';
 import { inOrder, randomNumbers, type Schedule } from '../schedule.js';
-import { type Finding, GlobalChecker } from './access-checker.js';
 import { Block } from './block.js';
 import type { Instruction } from './module.js';
 import type { Program } from './program.js';
@@ -29,10 +30,7 @@ export interface LaunchSetup {
   readonly profiler: Profiler | undefined;
 }
 
-/** Findings of one kind that a launch keeps. */
-const mostFindings = 50;
-
-export class Launch implements LaunchSetup {
+export class Launch extends Observer implements LaunchSetup {
   readonly program: Program;
   readonly global: GlobalMemory;
   readonly parameters: Views;
@@ -42,25 +40,19 @@ export class Launch implements LaunchSetup {
   readonly dynamicShared: number;
   readonly schedule: Schedule;
   readonly checks: boolean;
-  readonly maxSteps: number;
-  readonly profiler: Profiler | undefined;
   readonly localBytes: number;
   readonly clock = { async: 0 };
-  readonly globalChecker: GlobalChecker | undefined;
+  readonly globalChecker: GlobalChecker<Warp> | undefined;
   /** Whether blocks order their accesses to global memory by acquire and release, which is not followed. */
   readonly synchronises: boolean;
-  readonly findings = new Map<string, Diagnostic>();
   /** Changes whenever something happened that may let a warp go on. */
   events = 0;
-  steps = 0;
-  laneInstructions = 0;
-  /** Multiplications of matrix instructions. */
-  products = 0;
   /** Blocks that have not begun, as cluster launch control may take them. */
   waiting: Triple[] = [];
   private readonly random: () => number;
 
   constructor(setup: LaunchSetup) {
+    super(setup.maxSteps, setup.profiler);
     this.program = setup.program;
     this.global = setup.global;
     this.parameters = setup.parameters;
@@ -70,8 +62,6 @@ export class Launch implements LaunchSetup {
     this.dynamicShared = setup.dynamicShared;
     this.schedule = setup.schedule;
     this.checks = setup.checks;
-    this.maxSteps = setup.maxSteps;
-    this.profiler = setup.profiler;
     this.localBytes = setup.program.symbols.localBytes;
     this.random = randomNumbers(setup.schedule.seed);
     this.globalChecker = setup.checks
@@ -89,30 +79,16 @@ export class Launch implements LaunchSetup {
   /** Keeps a finding once for each instruction. */
   readonly report = (finding: Finding, what: string, warp: Warp, lane: number | undefined, at?: Instruction): void => {
     const instruction = at ?? warp.instruction;
-    const key = `${finding} ${instruction?.line}`;
-    if (this.findings.has(key) || this.findings.size >= mostFindings) return;
-    const context = { loc: instruction?.loc ?? unknownLoc, notes: warp.notes(lane, instruction) };
-    this.findings.set(key, simulatorCodes[finding]({ what }, context));
+    this.keep(finding, what, instruction ?? { line: 0 }, () => warp.place(lane, instruction));
   };
 
   /** Notes an access of the instruction that a warp is at; asynchronous work notes ranges, lanes their addresses. */
   profile(warp: Warp, level: MemoryLevel, address: number, size: number, writes: boolean, lane?: number): void {
-    const { profiler } = this;
-    const { instruction } = warp;
-    if (!profiler || !instruction) return;
-    if (lane === undefined) profiler.range(instruction, level, address, size, writes);
-    else profiler.access(instruction, level, address, size, writes);
+    this.noteAccess(warp.instruction, level, address, size, writes, lane);
   }
 
   count(warp: Warp, instructions: number): void {
-    this.steps += instructions;
-    if (this.steps <= this.maxSteps) return;
-    throw new CompileError([
-      simulatorCodes.tooManySteps(
-        { limit: this.maxSteps },
-        { loc: warp.instruction?.loc ?? unknownLoc, notes: warp.notes() },
-      ),
-    ]);
+    this.countSteps(instructions, () => warp.place());
   }
 
   run(): void {

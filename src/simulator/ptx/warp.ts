@@ -5,6 +5,7 @@ import { type Code, CompileError, type DiagnosticNote } from '../../diagnostics/
 import { unknownLoc } from '../../diagnostics/location.js';
 import { countOnes } from '../formats.js';
 import { type Views, viewsOf } from '../memory.js';
+import type { Place } from '../observer.js';
 import type { Block } from './block.js';
 import { firstLane, guarded, type Step } from './instruction.js';
 import { accessKinds } from './instructions/memory.js';
@@ -107,6 +108,13 @@ export class Warp {
     this.clock[this.id] = 1;
   }
 
+  get peers(): number {
+    return this.block.warps.length;
+  }
+  get synchronises(): boolean {
+    return this.block.launch.synchronises;
+  }
+
   get instruction(): Instruction | undefined {
     return this.block.launch.program.steps[this.pc]?.instructions[this.at];
   }
@@ -121,9 +129,13 @@ export class Warp {
     ];
   }
 
+  place(lane?: number, instruction = this.instruction): Place {
+    const { loc, line } = instruction ?? { loc: unknownLoc, line: 0 };
+    return { loc, line, notes: this.notes(lane, instruction) };
+  }
+
   fail(code: Code<{ what: string }>, what: string, lane?: number): never {
-    const { instruction } = this;
-    throw new CompileError([code({ what }, { loc: instruction?.loc ?? unknownLoc, notes: this.notes(lane) })]);
+    throw new CompileError([code({ what }, this.place(lane))]);
   }
 
   misuse(what: string, lane?: number): never {

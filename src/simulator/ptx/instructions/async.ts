@@ -1,6 +1,6 @@
 /** Copies that run beside the warps, the barriers that tell of their end, and fences. */
 
-import { join } from '../access-checker.js';
+import { join } from '../../access-checker.js';
 import {
   act,
   eachLane,

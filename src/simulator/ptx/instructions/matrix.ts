@@ -1,7 +1,7 @@
 /** Matrix instructions on registers and shared memory: mma.sync, ldmatrix, stmatrix, wgmma. */
 
+import { join } from '../../access-checker.js';
 import { halfValues, toHalf } from '../../formats.js';
-import { join } from '../access-checker.js';
 import {
   act,
   elementsOf,

@@ -3,9 +3,27 @@
  * asynchronous work; every word of memory remembers who wrote it, when, and which of its bytes, and who read it.
  */
 
-import type { Views } from '../memory.js';
-import type { Instruction } from './module.js';
-import type { Warp } from './warp.js';
+import type { Views } from './memory.js';
+
+/** A warp or wave, as the checks see it. */
+export interface Accessor {
+  /** In the cluster or workgroup, and in the launch. */
+  readonly id: number;
+  readonly number: number;
+  /** What has happened before, by warp; the last entry is asynchronous work. */
+  readonly clock: Int32Array;
+  /** Ordinary writes that a proxy fence has made visible. */
+  readonly fenced: Int32Array;
+  /** Warps of its block. */
+  readonly peers: number;
+  /** Whether blocks order their accesses to global memory by acquire and release, which is not followed. */
+  readonly synchronises: boolean;
+  /** What it is doing. */
+  readonly instruction: unknown;
+}
+
+/** What executes: the word for it in messages. */
+export type Noun = 'warp' | 'wave';
 
 /** Joins one clock into another. */
 export function join(into: Int32Array, from: Int32Array): void {
@@ -13,7 +31,13 @@ export function join(into: Int32Array, from: Int32Array): void {
 }
 
 export type Finding = 'race' | 'uninitialised' | 'missingFence' | 'inFlight' | 'unfinished';
-export type Report = (finding: Finding, what: string, warp: Warp, lane: number | undefined, at?: Instruction) => void;
+export type Report<W extends Accessor> = (
+  finding: Finding,
+  what: string,
+  warp: W,
+  lane: number | undefined,
+  at?: W['instruction'],
+) => void;
 
 /**
  * How memory is touched: by ordinary loads, stores and atomics; by the asynchronous proxy (TMA, wgmma, tcgen05); by
@@ -29,17 +53,17 @@ function bytesIn(word: number, at: number, size: number): number {
 }
 
 /** A store that nothing orders behind another one's. It is a race if it changes what that one left. */
-interface Suspect {
+interface Suspect<W extends Accessor> {
   readonly word: number;
   readonly bytes: number;
   readonly before: number;
   readonly what: string;
   readonly lane: number | undefined;
-  readonly at: Instruction | undefined;
+  readonly at: W['instruction'];
 }
 
 /** Shared memory of one block. */
-export class SharedChecker {
+export class SharedChecker<W extends Accessor> {
   private readonly written: Uint8Array;
   private readonly writer: Int32Array;
   private readonly writeClock: Int32Array;
@@ -49,15 +73,16 @@ export class SharedChecker {
   private readonly genericWriter: Int32Array;
   private readonly genericClock: Int32Array;
   private readonly pending: Uint8Array;
-  private suspects: Suspect[] = [];
+  private suspects: Suspect<W>[] = [];
 
   constructor(
     private readonly memory: Views,
     /** Of the whole cluster. */
     private readonly warps: number,
     private readonly clock: { async: number },
-    private readonly report: Report,
+    private readonly report: Report<W>,
     private readonly base: number,
+    private readonly noun: Noun = 'warp',
   ) {
     const words = Math.ceil(memory.u8.length / 4);
     this.written = new Uint8Array(words);
@@ -70,15 +95,24 @@ export class SharedChecker {
     this.pending = new Uint8Array(words);
   }
 
+  /** As if nothing had been touched yet. */
+  clear(): void {
+    for (const array of [this.written, this.writer, this.writeClock, this.writeBytes, this.readClock, this.pending])
+      array.fill(0);
+    this.genericWriter.fill(0);
+    this.genericClock.fill(0);
+    this.suspects = [];
+  }
+
   private where(word: number): string {
     return `shared offset ${word * 4 - this.base}`;
   }
 
   private name(warp: number): string {
-    return warp < this.warps ? `warp ${warp}` : 'an asynchronous copy';
+    return warp < this.warps ? `${this.noun} ${warp}` : 'an asynchronous copy';
   }
 
-  access(at: number, size: number, kind: AccessKind, warp: Warp, lane: number | undefined): void {
+  access(at: number, size: number, kind: AccessKind, warp: W, lane: number | undefined): void {
     const reads = kind === 'load' || kind === 'asyncRead';
     for (let w = at >> 2; w <= (at + size - 1) >> 2; w++) {
       if (reads) this.read(w, bytesIn(w, at, size), kind, warp, lane);
@@ -86,7 +120,7 @@ export class SharedChecker {
     }
   }
 
-  private unordered(w: number, bytes: number, warp: Warp): boolean {
+  private unordered(w: number, bytes: number, warp: W): boolean {
     const writer = this.writer[w]! - 1;
     return (
       writer >= 0 &&
@@ -96,7 +130,7 @@ export class SharedChecker {
     );
   }
 
-  private read(w: number, bytes: number, kind: AccessKind, warp: Warp, lane: number | undefined): void {
+  private read(w: number, bytes: number, kind: AccessKind, warp: W, lane: number | undefined): void {
     if ((this.written[w]! & bytes) !== bytes)
       this.report('uninitialised', `${this.where(w)} is read before anything wrote it`, warp, lane);
     if (this.pending[w])
@@ -116,7 +150,7 @@ export class SharedChecker {
     this.readClock[w * this.warps + warp.id] = warp.clock[warp.id]!;
   }
 
-  private write(w: number, bytes: number, kind: AccessKind, warp: Warp, lane: number | undefined): void {
+  private write(w: number, bytes: number, kind: AccessKind, warp: W, lane: number | undefined): void {
     this.written[w]! |= bytes;
     if (kind === 'atomic') return;
     if (this.pending[w])
@@ -133,7 +167,7 @@ export class SharedChecker {
       if (v !== warp.id && this.readClock[w * this.warps + v]! > warp.clock[v]!)
         this.report(
           'race',
-          `${this.where(w)} is written while nothing orders it behind the read of warp ${v}`,
+          `${this.where(w)} is written while nothing orders it behind the read of ${this.noun} ${v}`,
           warp,
           lane,
         );
@@ -158,7 +192,7 @@ export class SharedChecker {
   }
 
   /** Judges the stores of a step that was done. Warps that hold one value each store it, without harm and on purpose. */
-  settle(warp: Warp): void {
+  settle(warp: W): void {
     if (this.suspects.length === 0) return;
     for (const { word, bytes, before, what, lane, at } of this.suspects) {
       const changed = before ^ this.word(word);
@@ -175,7 +209,7 @@ export class SharedChecker {
 }
 
 /** Global memory of one launch: who wrote and read each word, between blocks and between warps of a block. */
-export class GlobalChecker {
+export class GlobalChecker<W extends Accessor> {
   private readonly writer: Int32Array;
   private readonly writeClock: Int32Array;
   private readonly writeBytes: Uint8Array;
@@ -184,8 +218,9 @@ export class GlobalChecker {
 
   constructor(
     bytes: number,
-    private readonly report: Report,
+    private readonly report: Report<W>,
     private readonly describe: (at: number) => string,
+    private readonly noun: Noun = 'warp',
   ) {
     const words = Math.ceil(bytes / 4);
     this.writer = new Int32Array(words);
@@ -195,9 +230,9 @@ export class GlobalChecker {
     this.readClock = new Int32Array(words);
   }
 
-  access(at: number, size: number, kind: AccessKind, warp: Warp, lane: number | undefined): void {
+  access(at: number, size: number, kind: AccessKind, warp: W, lane: number | undefined): void {
     // Atomics order themselves, and what they guard is not followed.
-    if (kind === 'atomic' || warp.block.launch.synchronises) return;
+    if (kind === 'atomic' || warp.synchronises) return;
     const self = warp.number + 1;
     for (let w = at >> 2; w <= (at + size - 1) >> 2; w++) {
       const bytes = bytesIn(w, at, size);
@@ -232,16 +267,16 @@ export class GlobalChecker {
   }
 
   /** Whether an access of a warp, by its number in the launch, happened before what `warp` does now. */
-  private ordered(other: number, clock: number, warp: Warp): boolean {
+  private ordered(other: number, clock: number, warp: W): boolean {
     const index = other - (warp.number - warp.id);
     return index >= 0 && index < warp.clock.length - 1 && warp.clock[index]! >= clock;
   }
 
-  private name(other: number, warp: Warp): string {
-    const perBlock = warp.block.warps.length;
+  private name(other: number, warp: W): string {
+    const perBlock = warp.peers;
     const block = Math.floor(other / perBlock);
     return block === Math.floor(warp.number / perBlock)
-      ? `warp ${other % perBlock}`
-      : `warp ${other % perBlock} of another block`;
+      ? `${this.noun} ${other % perBlock}`
+      : `${this.noun} ${other % perBlock} of another block`;
   }
 }
