@@ -486,6 +486,18 @@ describe('instructions of single lanes', () => {
     expect([out[6], out[7], out[62]]).toEqual([(3 * 3 + 3 + 3) * 3, (0.25 + 0.5 + 0.5) * 0.5, (31 * 31 + 62) * 31]);
   });
 
+  test.each([
+    ['b32', -2, [-2, 0]],
+    ['s32', -2, [-2, -1]],
+    ['u16', -2, [0xfffe, 0]],
+    ['s8', -2, [-2, -1]],
+  ] as const)('a load of %s into a register of 64 bits fills all of it', (type, value, words) => {
+    const buffers = { x: new Int32Array(32).fill(value), out: new Int32Array(64) };
+    const body = `${elementAddress(1, 8)} ld.global.${type} %d9, [%d0]; st.global.b64 [%d1], %d9;`;
+    runPtx(ptxModule(['x', 'out'], body), buffers);
+    expect([...buffers.out.slice(0, 2)]).toEqual(words);
+  });
+
   test('every opcode of single lanes is in some test', () => {
     const tested = new Set(['setp', 'selp', 'set', 'ld', 'st']);
     for (const c of cases)

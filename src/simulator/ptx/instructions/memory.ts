@@ -85,7 +85,13 @@ function load(code: LaneCode, i: Instruction): void {
   elements.forEach((e, n) => {
     const at = n === 0 ? o : `${o}+${(n * bits) / 8}`;
     if (bits >= 64) for (let w = 0; w < bits / 32; w++) code.setInt(e, `${M}.i32[(${at}>>2)+${w}]`, w);
-    else if (type === 'f32') code.setFloat(e, `${M}.f32[${at}>>2]`);
+    else if (e.kind === 'register' && e.words > 1) {
+      // A register may be wider than what is loaded: the rest is zeros, or the sign.
+      const array = bits === 32 ? 'i32' : `${isSigned(type) ? 'i' : 'u'}${bits}`;
+      const low = code.hold(`${M}.${array}[(${at})>>${Math.log2(bits / 8)}]`);
+      code.setInt(e, low);
+      for (let w = 1; w < e.words; w++) code.setInt(e, isSigned(type) ? `${low}>>31` : '0', w);
+    } else if (type === 'f32') code.setFloat(e, `${M}.f32[${at}>>2]`);
     else if (bits === 32) code.setInt(e, `${M}.i32[${at}>>2]`);
     else code.setInt(e, `${M}.${isSigned(type) ? 'i' : 'u'}${bits}[${bits === 16 ? `(${at})>>1` : at}]`);
   });
