@@ -150,7 +150,8 @@ export async function compileMosaic(
       : [];
     const plans: DevicePlan[] = emit.includes('plan.json') ? built.map((b, i) => planOf(launches[i]!, b, target)) : [];
     const symbols = launches.map((l) => l.symbol);
-    const plan = makeLaunchPlan(lowered, target.name, symbols, [], plans);
+    const entries = symbols.map((symbol, i) => built[i]?.metadata?.symbol ?? symbol);
+    const plan = makeLaunchPlan(lowered, target.name, entries, [], plans);
     const artifacts = new Map<string, Uint8Array>();
     const own: Readonly<Record<string, () => string>> = {
       kir: () => printKernel(source.kernel),

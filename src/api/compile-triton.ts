@@ -276,6 +276,9 @@ function jobOf(
   };
 }
 
+/** Descriptors on the device number three element types otherwise than CUDA's driver: f32 with flushed denormals, f64, bf16. */
+const driverElementType = (type: number): number => ({ 8: 10, 9: 8, 10: 9 })[type] ?? type;
+
 function planOf(launch: DeviceLaunch, { artifacts, report }: Built, target: GpuTarget): DevicePlan {
   const { metadata, resources } = report;
   const stage = imageStage(target);
@@ -296,7 +299,7 @@ function planOf(launch: DeviceLaunch, { artifacts, report }: Built, target: GpuT
     descriptors: (metadata.tensordesc_meta ?? []).map((d) => ({
       box: d.block_size ?? [],
       swizzle: d.swizzle ?? 0,
-      elementType: d.elem_type ?? 0,
+      elementType: driverElementType(d.elem_type ?? 0),
       elementBytes: d.elem_size ?? 0,
       fp4Padded: d.fp4_padded ?? false,
     })),

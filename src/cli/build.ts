@@ -11,6 +11,7 @@ import type { Target } from '../lowering/target.js';
 import type { Arguments } from './arguments.js';
 import { defineCommand, type Session } from './command.js';
 import { type FlagName, passFlags } from './flags.js';
+import { buildForHost, hostCommandsOf, hostStageOfPath, hostStagesOf } from './host-build.js';
 import { type Destination, outputPaths, parseDestination, type StageExtension, stageOfPath } from './outputs.js';
 import { type Made, type Remembered, rememberedBuild } from './remembered.js';
 import { quoteCommand } from './shell-quote.js';
@@ -22,10 +23,14 @@ const toolFlags = [
   'xMlirOpt',
   'xCc',
   'xPtxas',
+  'xNvcc',
+  'xHipcc',
   'xTriton',
   'mlirOpt',
   'cc',
   'ptxas',
+  'nvcc',
+  'hipcc',
   'pythons',
   'cacheDir',
   'noCache',
@@ -43,10 +48,14 @@ const memorable = [
   'xMlirOpt',
   'xCc',
   'xPtxas',
+  'xNvcc',
+  'xHipcc',
   'xTriton',
   'mlirOpt',
   'cc',
   'ptxas',
+  'nvcc',
+  'hipcc',
   'pythons',
   'cacheDir',
   'noLineInfo',
@@ -55,10 +64,18 @@ const memorable = [
 /** Flags that want more than artifacts: what was found before does not do. */
 const shown = ['saveTemps', 'dumpDir', 'dryRun', 'noCache', ...passFlags] as const satisfies readonly FlagName[];
 
-const toolPaths = ({ mlirOpt, cc, ptxas }: Arguments<'mlirOpt' | 'cc' | 'ptxas'>['flags']): ToolPaths => ({
+const toolPaths = ({
+  mlirOpt,
+  cc,
+  ptxas,
+  nvcc,
+  hipcc,
+}: Arguments<'mlirOpt' | 'cc' | 'ptxas' | 'nvcc' | 'hipcc'>['flags']): ToolPaths => ({
   ...(mlirOpt === undefined ? {} : { 'mlir-opt': mlirOpt }),
   ...(cc === undefined ? {} : { cc }),
   ...(ptxas === undefined ? {} : { ptxas }),
+  ...(nvcc === undefined ? {} : { nvcc }),
+  ...(hipcc === undefined ? {} : { hipcc }),
 });
 
 /** What the tool and cache flags say. */
@@ -71,7 +88,13 @@ export function compileOptions(
     signal,
     lineInfo: !flags.noLineInfo,
     cache: flags.noCache ? false : (flags.cacheDir ?? undefined)!,
-    toolFlags: { 'mlir-opt': flags.xMlirOpt, cc: flags.xCc, ptxas: flags.xPtxas },
+    toolFlags: {
+      'mlir-opt': flags.xMlirOpt,
+      cc: flags.xCc,
+      ptxas: flags.xPtxas,
+      nvcc: flags.xNvcc,
+      hipcc: flags.xHipcc,
+    },
     backendOptions: Object.fromEntries(flags.xTriton.map(parseOption)),
     pythons: Object.fromEntries(flags.pythons),
     tools: toolPaths(flags),
@@ -132,12 +155,21 @@ export const command = defineCommand({
       stage,
       extension: extensionOf(stage),
     }));
-    const named = destination.kind === 'file' ? stageOfPath(destination.path, stages) : undefined;
-    const asked = flags.emit.length > 0 ? flags.emit : named !== undefined ? [named] : undefined;
+    const targetNames = targets.map((t) => t.name);
+    const named =
+      destination.kind === 'file'
+        ? (hostStageOfPath(destination.path, targetNames) ?? stageOfPath(destination.path, stages))
+        : undefined;
+    const everything = flags.emit.length > 0 ? flags.emit : named !== undefined ? [named] : undefined;
+    const joined = hostStagesOf(everything ?? [], targetNames);
+    const asked = everything?.filter((s) => !joined.some((j) => j === s));
     // Of several targets each makes those stages that it has; one that none has is refused by the first.
     const emitFor = (target: Target): readonly string[] =>
       asked?.filter((s) => api.stageNames(target).includes(s) || !stages.some(({ stage }) => stage === s)) ??
       api.defaultEmit(target);
+    // What a launcher embeds is compiled for it.
+    const dryEmit = (target: Target): readonly string[] =>
+      joined.length > 0 ? [...new Set([...emitFor(target), ...api.defaultEmit(target)])] : emitFor(target);
     const options: CompileOptions = { ...compileOptions(args, session), hooks: await passHooks(args, session) };
 
     const sources = new Set<string>();
@@ -179,11 +211,16 @@ export const command = defineCommand({
           }
           continue;
         }
-        for (const kernel of await kernelsOf(file, flags.kernels, flags.defines, read))
+        for (const kernel of await kernelsOf(file, flags.kernels, flags.defines, read)) {
           for (const target of targets) {
-            if (flags.dryRun) await session.print(await commandsOf(kernel, target, emitFor(target), options));
-            else begin(buildOne(kernel, target, options));
+            if (flags.dryRun) await session.print(await commandsOf(kernel, target, dryEmit(target), options));
+            else if (asked?.length !== 0 || flags.dumpDir !== undefined || flags.saveTemps !== undefined)
+              begin(buildOne(kernel, target, options));
           }
+          if (joined.length === 0) continue;
+          if (flags.dryRun) await session.print(await hostCommandsOf(kernel, joined, options));
+          else begin(buildForHost(kernel, targetNames, joined, options));
+        }
       }
       // All come to their end before the first error is told: nothing runs on behind it.
       await Promise.allSettled(work);
@@ -205,7 +242,11 @@ async function memoryOf(
     const value: unknown = flags[name];
     return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
   });
-  if (shows || operands.includes('-')) return undefined;
+  const targets = flags.targets.length > 0 ? flags.targets : ['cpu'];
+  const host =
+    hostStagesOf(flags.emit, targets).length > 0 ||
+    (destination.kind === 'file' && hostStageOfPath(destination.path, targets) !== undefined);
+  if (shows || host || operands.includes('-')) return undefined;
   const extension =
     destination.kind === 'file'
       ? destination.path
@@ -215,7 +256,7 @@ async function memoryOf(
       : '';
   return rememberedBuild({
     files: operands,
-    targets: flags.targets.length > 0 ? flags.targets : ['cpu'],
+    targets,
     flags: { ...Object.fromEntries(memorable.map((name) => [name, flags[name]])), extension },
     tools: toolPaths(flags),
     cache: flags.cacheDir,
@@ -230,7 +271,7 @@ async function writeMade(made: readonly Made[], destination: Destination, { prin
     return;
   }
   await writeOutputs(
-    made.map(({ bytes }, i) => ({ path: paths[i]!, content: bytes })),
+    made.map(({ bytes, extension }, i) => ({ path: paths[i]!, content: bytes, executable: extension === 'exe' })),
     destination.kind === 'folder',
   );
   for (const [i, { bytes, note, detail }] of made.entries())

@@ -148,7 +148,7 @@ export const flags = {
   emit: list(
     '--emit',
     'STAGE[,STAGE]…',
-    'stages to write: kir, lowered.kir, plan.json; cpu: mlir, llvm.mlir, ll, s, obj, so; GPUs: ttir, ttgir, llir, and ptx, cubin or amdgcn, hsaco; Mosaic GPU: mgpu.mlir, nvvm.mlir, ptx, cubin',
+    'stages to write: kir, lowered.kir, plan.json; cpu: mlir, llvm.mlir, ll, s, obj, so; GPUs: ttir, ttgir, llir, and ptx, cubin or amdgcn, hsaco; Mosaic GPU: mgpu.mlir, nvvm.mlir, ptx, cubin; of all targets together: launcher (.c and .h), obj, so, exe',
   ),
   output: last('-o', 'FILE|DIR/|-', 'where to write; the extension of FILE names the stage', text),
 
@@ -178,6 +178,8 @@ export const flags = {
 
   xMlirOpt: each('-Xmlir-opt', 'FLAG', 'pass a flag to mlir-opt; repeatable', text),
   xCc: each('-Xcc', 'FLAG', 'pass a flag to the C compiler; repeatable', text),
+  xNvcc: each('-Xnvcc', 'FLAG', 'compile launchers by nvcc, with this flag; repeatable', text),
+  xHipcc: each('-Xhipcc', 'FLAG', 'compile launchers by hipcc, with this flag; repeatable', text),
   xPtxas: each('-Xptxas', 'FLAG', 'pass a flag to ptxas; repeatable', text),
   xTriton: each('-Xtriton', 'KEY=VALUE', 'set an option of Triton, as num_warps=8; repeatable', text),
 
@@ -226,6 +228,8 @@ export const flags = {
   mlirOpt: toolPath('mlir-opt'),
   cc: toolPath('cc'),
   ptxas: toolPath('ptxas'),
+  nvcc: last('--nvcc', 'PATH', 'compile launchers by this nvcc', text),
+  hipcc: last('--hipcc', 'PATH', 'compile launchers by this hipcc', text),
   pythons: each(
     '--python',
     'SET=PATH',

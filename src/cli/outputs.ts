@@ -36,6 +36,7 @@ export function stageOfPath(path: string, stages: readonly StageExtension[]): st
 /** What one artifact is, as far as its file name goes. */
 export interface ArtifactName {
   readonly kernel: string;
+  /** Empty where an artifact holds all targets. */
   readonly target: string;
   readonly extension: string;
 }
@@ -46,11 +47,12 @@ const fileNamePart = (text: string): string => {
   return /^[.-]/.test(safe) || safe === '' ? `_${safe}` : safe;
 };
 
-/** `NAME.TARGET.EXT`; the `:` of a target such as `cpu:native` becomes `-`. */
+/** `NAME.TARGET.EXT`, of all targets together `NAME.EXT`; the `:` of a target such as `cpu:native` becomes `-`. */
 export const defaultName = ({ kernel, target, extension }: ArtifactName): string =>
-  `${fileNamePart(kernel)}.${fileNamePart(target.replaceAll(':', '-'))}.${extension}`;
+  `${fileNamePart(kernel)}${target && `.${fileNamePart(target.replaceAll(':', '-'))}`}.${extension}`;
 
-const describe = ({ kernel, target, extension }: ArtifactName): string => `${extension} of '${kernel}' for ${target}`;
+const describe = ({ kernel, target, extension }: ArtifactName): string =>
+  `${extension} of '${kernel}'${target && ` for ${target}`}`;
 
 /**
  * The path of each artifact, `-` for stdout.

@@ -9,6 +9,8 @@ import { CompileError } from '../diagnostics/diagnostic.js';
 export interface OutputFile {
   readonly path: string;
   readonly content: string | Uint8Array;
+  /** A program, which may be run. */
+  readonly executable?: boolean;
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -52,7 +54,7 @@ const absent = (error: unknown): undefined => {
 };
 
 /** Fills a file beside its place. Pipes and devices have no place to be renamed to and are written at once: undefined. */
-async function prepare({ path, content }: OutputFile): Promise<Pending | undefined> {
+async function prepare({ path, content, executable }: OutputFile): Promise<Pending | undefined> {
   const link = await lstat(path).catch(absent);
   const existing = link?.isSymbolicLink() ? await stat(path).catch(absent) : link;
   if (existing?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
@@ -63,7 +65,8 @@ async function prepare({ path, content }: OutputFile): Promise<Pending | undefin
   // A link stays a link: the file behind it is replaced.
   const target = existing && link?.isSymbolicLink() ? await realpath(path) : path;
   const temporary = join(dirname(target), `.${basename(target).slice(0, 200)}.${randomBytes(6).toString('hex')}`);
-  const file = await open(temporary, 'wx', existing && existing.mode & 0o777);
+  const mode = existing && existing.mode & 0o777;
+  const file = await open(temporary, 'wx', executable ? (mode ?? 0o666) | 0o111 : mode);
   try {
     await file.writeFile(content);
   } catch (error) {

@@ -59,6 +59,20 @@ export const toolKinds = {
     wanted: 'any version',
     help: "install a C compiler, for example Debian's package gcc",
   },
+  nvcc: {
+    names: ['nvcc'],
+    version: /release (\d+\.\d+)/,
+    accepts: (v) => Number(v.split('.')[0]) >= 12,
+    wanted: '12.0 or newer',
+    help: 'run: tilewright toolchain install nvcc',
+  },
+  hipcc: {
+    names: ['hipcc'],
+    version: /HIP version: (\d+\.\d+)/,
+    accepts: () => true,
+    wanted: 'any version',
+    help: "install ROCm, or Debian's package hipcc",
+  },
 } as const satisfies Readonly<Record<string, ToolKind>>;
 
 export type ToolName = keyof typeof toolKinds;

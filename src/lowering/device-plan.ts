@@ -29,11 +29,13 @@ export type PlanSlot = Slot &
         readonly box: readonly number[];
         readonly shape: readonly string[];
         readonly strides: readonly string[];
-        /** As the device numbers swizzles and element types. */
+        /** As the driver numbers swizzles and element types (CUtensorMapSwizzle, CUtensorMapDataType). */
         readonly swizzle: number;
         readonly elementType: number;
         readonly elementBytes: number;
         readonly fp4Padded: boolean;
+        /** It lies in one parameter with the map before it. */
+        readonly joined?: true;
       }
     /** Memory that the caller allocates, for all programs together; null where `bytesPerProgram` is 0. */
     | {

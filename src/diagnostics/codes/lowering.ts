@@ -67,4 +67,11 @@ export const loweringCodes = {
     ({ launch, perThread, instructions }) =>
       `launch '${launch}' has tiles with ${perThread} elements per thread, about ${instructions} instructions; compiling may take minutes`,
   ),
+  launcherDiffers: defineCode<{ kernel: string; first: string; second: string }>(
+    'TW2060',
+    'error',
+    'targets of one launcher that take different arguments',
+    'A launcher is one C function for all its targets, so the kernel must have the same arguments for each. Parameters whose default differs by target (`perTarget`) may change dtypes or shapes; fix them with -D.',
+    ({ kernel, first, second }) => `'${kernel}' has different arguments: ${first}; ${second}`,
+  ),
 } as const;

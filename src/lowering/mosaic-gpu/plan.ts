@@ -9,6 +9,8 @@ import { tensorMapView } from './tensor-map.js';
 
 /** What the lowered module says. A slot is an index into the launch's parameters. */
 export interface LoweredKernel {
+  /** The function's name in the image. */
+  readonly symbol: string;
   readonly threads: number;
   readonly sharedBytes: number;
   readonly params: readonly (
@@ -42,7 +44,7 @@ export function planMosaicLaunch(launch: MosaicLaunch, lowered: LoweredKernel, i
       const start = place(param.bytes, 64).offset;
       return [...lowered.tensorMaps]
         .sort((a, b) => a.offset - b.offset)
-        .map((map) => {
+        .map((map, i) => {
           const array = launch.arrays[map.slot];
           invariant(array, `a tensor map of slot ${map.slot}`);
           invariant(
@@ -63,6 +65,7 @@ export function planMosaicLaunch(launch: MosaicLaunch, lowered: LoweredKernel, i
             elementType: tensorMapView(map.elementType),
             elementBytes: storageBytes(array.dtype),
             fp4Padded: false,
+            ...(i > 0 ? { joined: true } : {}),
           };
         });
     }
