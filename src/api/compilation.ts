@@ -2,9 +2,10 @@
 
 import type { Diagnostic } from '../diagnostics/diagnostic.js';
 import { ArtifactCache } from '../drivers/cache.js';
-import { cacheFolder } from '../drivers/environment.js';
+import { cacheFolder, remoteCacheToken } from '../drivers/environment.js';
 import type { ForkServer } from '../drivers/fork-server.js';
 import type { CpuStageOptions } from '../drivers/mlir.js';
+import { RemoteCache, type RemoteCacheOptions } from '../drivers/remote-cache.js';
 import type { StageRecord } from '../drivers/stages.js';
 import type { ToolPaths } from '../drivers/tool.js';
 import type { SetName } from '../drivers/toolchain.js';
@@ -33,6 +34,8 @@ export interface CompileOptions extends BackendRequest {
   readonly pythons?: Readonly<Partial<Record<SetName, string>>>;
   /** Folder of the cache; false for none. */
   readonly cache?: string | false;
+  /** A server that is asked for what the folder lacks; see docs/caching.md. */
+  readonly remoteCache?: Pick<RemoteCacheOptions, 'url' | 'mode' | 'timeout'>;
   readonly hooks?: PassHooks;
   readonly signal?: AbortSignal;
   /** Milliseconds for each tool. */
@@ -60,6 +63,8 @@ export interface Compiled {
 export type Resumed = Pick<Compiled, 'artifacts' | 'records' | 'cached' | 'launches'>;
 
 /** The cache of a call; undefined where it uses none. */
-export function openCache({ cache, onWarning = () => {} }: CompileOptions): ArtifactCache | undefined {
-  return cache === false ? undefined : new ArtifactCache(cache ?? `${cacheFolder()}/artifacts`, onWarning);
+export function openCache({ cache, remoteCache, onWarning = () => {} }: CompileOptions): ArtifactCache | undefined {
+  if (cache === false) return undefined;
+  const remote = remoteCache && new RemoteCache({ ...remoteCache, token: remoteCacheToken() }, onWarning);
+  return new ArtifactCache(cache ?? `${cacheFolder()}/artifacts`, onWarning, remote);
 }

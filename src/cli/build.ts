@@ -15,6 +15,7 @@ import { buildForHost, hostCommandsOf, hostStageOfPath, hostStagesOf } from './h
 import { type Destination, outputPaths, parseDestination, type StageExtension, stageOfPath } from './outputs.js';
 import { type Made, type Remembered, rememberedBuild } from './remembered.js';
 import { quoteCommand } from './shell-quote.js';
+import { sizeText } from './size-text.js';
 import type { NamedKernel } from './sources.js';
 import { UsageError } from './usage-error.js';
 
@@ -34,6 +35,8 @@ const toolFlags = [
   'pythons',
   'cacheDir',
   'noCache',
+  'remoteCache',
+  'remoteCacheMode',
   'noLineInfo',
 ] as const;
 
@@ -88,6 +91,9 @@ export function compileOptions(
     signal,
     lineInfo: !flags.noLineInfo,
     cache: flags.noCache ? false : (flags.cacheDir ?? undefined)!,
+    ...(flags.remoteCache === undefined
+      ? {}
+      : { remoteCache: { url: flags.remoteCache, mode: flags.remoteCacheMode ?? 'rw' } }),
     toolFlags: {
       'mlir-opt': flags.xMlirOpt,
       cc: flags.xCc,
@@ -115,9 +121,6 @@ function isFolder(path: string): boolean {
     return false;
   }
 }
-
-const sizeOf = (n: number): string =>
-  n < 10_000 ? `${n} B` : n < 10_000_000 ? `${(n / 1000).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
 
 export const command = defineCommand({
   summary: 'compile kernels to artifacts',
@@ -275,7 +278,7 @@ async function writeMade(made: readonly Made[], destination: Destination, { prin
     destination.kind === 'folder',
   );
   for (const [i, { bytes, note, detail }] of made.entries())
-    reporter.say(`${paths[i]}  ${sizeOf(bytes.length)}  ${note}${detail && `  ${detail}`}`);
+    reporter.say(`${paths[i]}  ${sizeText(bytes.length)}  ${note}${detail && `  ${detail}`}`);
 }
 
 /** Runs `work` with the workers of both back ends for GPUs, which all targets share; each starts when it is first needed. */

@@ -116,6 +116,18 @@ function readChecks(texts: readonly string[]): readonly CheckName[] | undefined 
   });
 }
 
+const parseHttpUrl: Parse<string> = (given, spelling) => {
+  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
+    throw badValue(spelling, 'an http or https address', given);
+  return given;
+};
+
+const parseSize: Parse<number> = (given, spelling) => {
+  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)([kMGT]?)$/.exec(given) ?? [];
+  if (digits === undefined) throw badValue(spelling, 'a size, as 500M or 2G', given);
+  return Number(digits) * 1024 ** ' kMGT'.indexOf(unit || ' ');
+};
+
 const parsePython: Parse<readonly [string, string]> = (given, spelling) => {
   const [, set, path] = /^(\w+)=(.+)$/.exec(given) ?? [];
   if ((set !== 'triton' && set !== 'mosaic') || path === undefined)
@@ -223,6 +235,19 @@ export const flags = {
   ),
 
   cacheDir: last('--cache-dir', 'DIR', 'where built artifacts are kept', text),
+  remoteCache: last(
+    '--remote-cache',
+    'URL',
+    'a server to share artifacts by: GET and PUT of URL/ac/KEY; TILEWRIGHT_REMOTE_CACHE_TOKEN is its bearer token',
+    parseHttpUrl,
+  ),
+  remoteCacheMode: last(
+    '--remote-cache-mode',
+    'ro|rw',
+    'read only, or give it what is new (the default)',
+    oneOf('ro', 'rw'),
+  ),
+  maxSize: last('--max-size', 'SIZE', 'prune to this many bytes, as 500M or 2G (default: 2G)', parseSize),
   noCache: toggle('--no-cache', 'neither read nor fill the cache'),
 
   mlirOpt: toolPath('mlir-opt'),

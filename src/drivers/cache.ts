@@ -1,17 +1,15 @@
 /** Content-addressed storage of artifacts: published by one rename, checked when read. */
 
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import type { Diagnostic } from '../diagnostics/diagnostic.js';
+import { defaultLimit, type Entry, layout, makeRoom, manifestName, readEntry, touch } from './cache-entries.js';
 import { sha256 } from './fingerprint.js';
+import type { RemoteCache } from './remote-cache.js';
 
-/** What one key stands for: artifacts by name. */
-export type Entry = ReadonlyMap<string, Uint8Array>;
-
-const manifestName = 'manifest.json';
-const layout = 'v1';
+export type { Entry } from './cache-entries.js';
 
 /**
  * Makes the folder `to` appear at once with what `fill` puts into it, or not at all. One that is there already stays.
@@ -35,10 +33,15 @@ export async function publishFolder(to: string, fill: (partial: string) => Promi
 export class ArtifactCache {
   private warned = false;
 
-  /** @param warn gets at most one warning, when the folder cannot be written. */
+  /**
+   * @param warn gets at most one warning, when the folder cannot be written.
+   * @param remote is asked for what the folder lacks, and gets what is new.
+   */
   constructor(
     private readonly folder: string,
     private readonly warn: (diagnostic: Diagnostic) => void,
+    private readonly remote?: RemoteCache,
+    private readonly limit = defaultLimit,
   ) {}
 
   /** Where an entry lies, whether it exists or not. */
@@ -48,34 +51,44 @@ export class ArtifactCache {
 
   /** The entry of a key. One that is torn, foreign or changed is a miss. */
   async get(key: string): Promise<Entry | undefined> {
+    return (await this.stored(key)) ?? (await this.fetched(key));
+  }
+
+  private async stored(key: string): Promise<Entry | undefined> {
     try {
       const folder = this.path(key);
-      const manifest: unknown = JSON.parse(await readFile(join(folder, manifestName), 'utf8'));
-      const files = (manifest as { files: Record<string, string> }).files;
-      const entry = new Map<string, Uint8Array>();
-      for (const [name, hash] of Object.entries(files)) {
-        const bytes = await readFile(join(folder, name));
-        if (sha256(bytes) !== hash) throw new Error('changed');
-        entry.set(name, bytes);
-      }
+      const entry = await readEntry(folder);
+      await touch(folder);
       return entry;
     } catch {
       return undefined;
     }
   }
 
+  private async fetched(key: string): Promise<Entry | undefined> {
+    const entry = await this.remote?.get(key);
+    if (entry) await this.store(key, entry);
+    return entry;
+  }
+
   /** Stores an entry. A cache that cannot be written costs a warning, never the result. */
   async put(key: string, entry: Entry): Promise<void> {
+    await this.store(key, entry);
+    await this.remote?.put(key, entry);
+  }
+
+  private async store(key: string, entry: Entry): Promise<void> {
     const hashes = Object.fromEntries([...entry].map(([name, bytes]) => [name, sha256(bytes)]));
     const manifest = Buffer.from(JSON.stringify({ files: hashes }));
     const to = this.path(key);
     try {
       // A torn entry would keep every later one out.
-      if (!(await this.get(key))) await rm(to, { recursive: true, force: true });
+      if (!(await this.stored(key))) await rm(to, { recursive: true, force: true });
       await publishFolder(to, async (partial) => {
         for (const [name, bytes] of entry) await writeFile(join(partial, name), bytes);
         await writeFile(join(partial, manifestName), manifest);
       });
+      await makeRoom(to, this.limit);
     } catch (error) {
       if (!this.warned) this.warn(toolCodes.cacheUnwritable({ folder: this.folder, why: (error as Error).message }));
       this.warned = true;

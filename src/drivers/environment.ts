@@ -10,6 +10,9 @@ export function cacheFolder(): string {
   return read('TILEWRIGHT_CACHE_DIR') ?? join(read('XDG_CACHE_HOME') ?? join(homedir(), '.cache'), 'tilewright');
 }
 
+/** What the server of `--remote-cache` wants to see. It has no flag: command lines are read by others. */
+export const remoteCacheToken = (): string | undefined => read('TILEWRIGHT_REMOTE_CACHE_TOKEN');
+
 /** Path of a tool that the user names in the environment: `MLIR_OPT` for `mlir-opt`, `CC` for `cc`. */
 export function toolFromEnvironment(tool: string): string | undefined {
   return read(tool.toUpperCase().replaceAll('-', '_'));

@@ -51,6 +51,13 @@ export const toolCodes = {
     'Everything works without the cache, only slower. `--cache-dir` or TILEWRIGHT_CACHE_DIR choose another folder.',
     ({ folder, why }) => `the cache folder ${folder} cannot be written (${why}); going on without it`,
   ),
+  remoteCacheFailed: defineCode<{ url: string; why: string }>(
+    'TW3022',
+    'warning',
+    'the shared cache cannot be used',
+    'Nothing depends on the server of `--remote-cache`: what it cannot give is compiled here. After the first failure it is not asked again by this command. Its answers are checked; one that is damaged or of something else is never used.',
+    ({ url, why }) => `the shared cache at ${url} cannot be used (${why}); going on without it`,
+  ),
   workspaceUnusable: defineCode<{ folder: string; why: string }>(
     'TW3021',
     'error',
