@@ -20,11 +20,15 @@ export interface Recipe {
 export interface Trials {
   /** What holds, for progress and failures. */
   readonly property: string;
+  /** Steps of the largest kernels. */
   readonly steps: number;
-  /** Of so many trials of a short run one is made; a long run makes them all. */
+  /** Of so many trials one is made: in a short run, and in a long one. */
   readonly oneOf?: number;
-  /** So many are checked at once. */
+  readonly oneOfLong?: number;
+  /** So many kernels are checked together. */
   readonly batch?: number;
+  /** So many batches are under way at a time, where checking waits for other processes. */
+  readonly lanes?: number;
   /** The kernel's text, for the message. */
   readonly show: (recipe: Recipe) => string;
 }
@@ -62,30 +66,47 @@ async function smallest(
 
 const named = (r: Recipe): string => `seed ${r.seed}, ${r.steps} steps`;
 
-/** Runs `check` on random recipes; throws with the smallest that fails and how to begin there again. */
+/** What is wrong with a batch: the smallest kernel that fails, and how to begin there again. */
+async function report({ property, show }: Trials, check: Check, recipes: readonly Recipe[], error: Error, at: string) {
+  const found = await smallest(check, recipes);
+  if (!found)
+    return new Error(`${property}: fails, but none of them alone: ${recipes.map(named).join('; ')} (${at})`, {
+      cause: error,
+    });
+  const [recipe, shrunk, cause] = found;
+  const what = `${property}: not so of ${named(shrunk)} (shrunk from ${recipe.steps} steps; ${at})`;
+  return new Error(`${what}\n${cause.message}\n${show(shrunk)}`, { cause });
+}
+
+/** Runs `check` on random recipes; throws what is wrong with the first batch that fails. */
 export async function forTrials(trials: Trials, check: Check): Promise<void> {
-  const { property, steps, oneOf = 1, batch = 1, show } = trials;
-  const count = isLong ? wanted : Math.ceil(wanted / oneOf);
-  let told = first;
-  for (let at = first; at < count; at += batch) {
-    const recipes = Array.from({ length: Math.min(batch, count - at) }, (_, i) => recipeAt(at + i, steps));
-    const error = await failureOf(check, recipes);
-    if (error) {
-      const found = await smallest(check, recipes);
-      const where = `TILEWRIGHT_SEED=${seed} TILEWRIGHT_FROM=${at} TILEWRIGHT_RUNS=${count}`;
-      if (!found)
-        throw new Error(`${property}: fails, but none of them alone: ${recipes.map(named).join('; ')} (${where})`, {
-          cause: error,
-        });
-      const [recipe, shrunk, cause] = found;
-      throw new Error(
-        `${property}: not so of ${named(shrunk)} (shrunk from ${recipe.steps} steps; ${where})\n${cause.message}\n${show(shrunk)}`,
-        { cause },
-      );
+  const { property, steps, oneOf = 1, oneOfLong = 1, batch = 1, lanes = 1 } = trials;
+  const share = isLong ? oneOfLong : oneOf;
+  const count = Math.ceil(wanted / share);
+  const begin = Math.floor(first / share);
+  let [next, done, told] = [begin, begin, begin];
+  let failure: Error | undefined;
+  const lane = async (): Promise<void> => {
+    while (next < count && !failure) {
+      const at = next;
+      next += batch;
+      const recipes = Array.from({ length: Math.min(batch, count - at) }, (_, i) => recipeAt(at + i, steps));
+      const error = await failureOf(check, recipes);
+      if (error)
+        failure ??= await report(
+          trials,
+          check,
+          recipes,
+          error,
+          `TILEWRIGHT_SEED=${seed} TILEWRIGHT_FROM=${at * share} TILEWRIGHT_RUNS=${wanted}`,
+        );
+      done += recipes.length;
+      if (isLong && (done - told >= 500 || done >= count)) {
+        told = done;
+        process.stderr.write(`${property}: ${done} of ${count}\n`);
+      }
     }
-    if (isLong && (at + batch - told >= 1000 || at + batch >= count)) {
-      told = at + batch;
-      process.stderr.write(`${property}: ${Math.min(told, count)} of ${count}\n`);
-    }
-  }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  if (failure) throw failure;
 }
