@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromNumbers, type NdArray, toRegisters } from '../../src/api/nd-array.js';
-import { interpretSource, runSource } from '../../src/api/run.js';
-import type { KernelSource } from '../../src/api/source.js';
 import {
   bf16,
   bool,
@@ -23,10 +21,9 @@ import {
 } from '../../src/ir/dtypes.js';
 import { codecOf } from '../../src/ir/numerics/formats.js';
 import { type TileType, tileType } from '../../src/ir/types.js';
+import { byFolder, byInterpreter, type Execute, onCpu } from '../support/edge-run.js';
 import { elementwiseKernel, plainOp } from '../support/op-kernels.js';
 import { describeTool } from '../support/tools.js';
-
-type Execute = (source: KernelSource, inputs: Record<string, NdArray>) => Promise<Readonly<Record<string, NdArray>>>;
 
 const { fround } = Math;
 const floats: Readonly<Record<string, readonly number[]>> = {
@@ -416,8 +413,6 @@ function edges(execute: Execute): void {
   });
 }
 
-describe('edges in the interpreter', () => edges((source, inputs) => interpretSource(source, inputs)));
-
-describeTool('mlir', 'edges on the CPU', () =>
-  edges(async (source, inputs) => (await runSource(source, inputs, { lineInfo: false })).outputs),
-);
+describe('edges in the interpreter', () => edges(byInterpreter));
+describe('edges by the constant folder', () => edges(byFolder));
+describeTool('mlir', 'edges on the CPU', () => edges(onCpu));

@@ -1,9 +1,7 @@
-/** Floats of 8 and 4 bits and 4-bit integers: every code, and what conversions make of boundaries, in the interpreter and on the CPU. */
+/** Floats of 8 and 4 bits and 4-bit integers: every code, and what conversions make of boundaries, by the interpreter, the folder and the CPU. */
 
 import { describe, expect, test } from '@jest/globals';
 import { fromNumbers, type NdArray, toRegisters } from '../../src/api/nd-array.js';
-import { interpretSource, runSource } from '../../src/api/run.js';
-import type { KernelSource } from '../../src/api/source.js';
 import {
   bf16,
   bool,
@@ -29,10 +27,10 @@ import {
 import { codecOf } from '../../src/ir/numerics/formats.js';
 import { type TileType, tileType } from '../../src/ir/types.js';
 import type { Value } from '../../src/ir/value.js';
+import { byFolder, byInterpreter, type Execute, onCpu } from '../support/edge-run.js';
 import { type Emit, elementwiseKernel, plainOp } from '../support/op-kernels.js';
 import { describeTool } from '../support/tools.js';
 
-type Execute = (source: KernelSource, inputs: Record<string, NdArray>) => Promise<Readonly<Record<string, NdArray>>>;
 type Ops = Parameters<typeof elementwiseKernel>[1];
 
 const resultOf =
@@ -72,7 +70,8 @@ function boundaries(dtype: DType): number[] {
   return all.flatMap((x) => [x, -x]);
 }
 
-function narrow(execute: Execute): void {
+/** Of the pairs of 8-bit floats every `stride`th: the folder makes a kernel for each. */
+function narrow(execute: Execute, stride = 1): void {
   describe.each(floats)('$name', (dtype) => {
     const { decode, encode } = codecOf(dtype);
     const codes = everyCode(dtype);
@@ -132,7 +131,8 @@ function narrow(execute: Execute): void {
   describe.each(floats8)('arithmetic in $name', (dtype) => {
     const { decode, encode } = codecOf(dtype);
     const list = [...new Set(Array.from(decode))].filter((_, i) => i % 5 === 0 || i > 120);
-    const [a, b] = [list.flatMap((x) => list.map(() => x)), list.flatMap(() => list)];
+    const pairs = list.flatMap((x) => list.map((y) => [x, y] as const)).filter((_, i) => i % stride === 0);
+    const [a, b] = [pairs.map(([x]) => x), pairs.map(([, y]) => y)];
     const hasInfinity = decode.includes(Infinity);
     const rounded = (x: number): number => {
       const y = Math.fround(x);
@@ -255,8 +255,6 @@ function narrow(execute: Execute): void {
   });
 }
 
-describe('narrow dtypes in the interpreter', () => narrow((source, inputs) => interpretSource(source, inputs)));
-
-describeTool('mlir', 'narrow dtypes on the CPU', () =>
-  narrow(async (source, inputs) => (await runSource(source, inputs, { lineInfo: false })).outputs),
-);
+describe('narrow dtypes in the interpreter', () => narrow(byInterpreter));
+describe('narrow dtypes by the constant folder', () => narrow(byFolder, 41));
+describeTool('mlir', 'narrow dtypes on the CPU', () => narrow(onCpu));
