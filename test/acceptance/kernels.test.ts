@@ -20,10 +20,10 @@ function corpus(backend: Backend): void {
 describe('kernels in the interpreter', () => corpus('interpret'));
 describeTool('mlir', 'kernels on the CPU', () => corpus('cpu'));
 
-/** One call each, devices in turn: `npm run test:acceptance -- --backend sim:sm_80,sim:sm_90a,sim:sm_100a` does all. */
+/** One call each, devices in turn: `npm run test:acceptance -- --backend sim:sm_80,sim:sm_90a,sim:sm_100a,sim:gfx942,…` does all. */
 describeTool('triton', 'kernels as the code of a device, in the simulator', () => {
-  const devices = ['sim:sm_90a', 'sim:sm_80'] as const;
-  test.each(oracle.map((entry, i) => ({ entry, name: entry.name, device: devices[i % 2]! })))(
+  const devices = ['sim:sm_90a', 'sim:gfx942', 'sim:sm_80', 'sim:gfx1100'] as const;
+  test.each(oracle.map((entry, i) => ({ entry, name: entry.name, device: devices[i % 4]! })))(
     '$name on $device, ragged',
     ({ entry, device }) =>
       withTritonWorker({}, async (worker) => {

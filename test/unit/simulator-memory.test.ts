@@ -56,6 +56,14 @@ describe('memories', () => {
       ]);
   });
 
+  test('a register that is wider than the type of a load is filled with the sign, or with 0', () => {
+    const body = `
+      .shared .align 4 .b8 s[128]; mov.u32 %r3, s; shl.b32 %r4, %r1, 2; add.s32 %r3, %r3, %r4; not.b32 %r5, %r1; st.shared.b32 [%r3], %r5;
+      mov.b64 %d5, -1; ld.shared.b32 %d5, [%r3]; mov.b64 {%r6, %r7}, %d5; ld.shared.s32 %d6, [%r3]; mov.b64 {%r8, %r9}, %d6; ld.shared.u8 %d7, [%r3]; mov.b64 {%r10, %r11}, %d7;
+      sub.s32 %r2, %r6, %r5; add.s32 %r2, %r2, %r7; mad.lo.s32 %r2, %r9, -100, %r2; add.s32 %r2, %r2, %r10; add.s32 %r2, %r2, %r11;`;
+    expect(lanes(body)).toEqual(each((i) => 100 + 255 - i));
+  });
+
   test('a load behind a store of another lane sees it', () => {
     const body = `
       .shared .align 4 .b8 s[128];

@@ -68,6 +68,9 @@ export const ldsStores: Readonly<Record<string, Access>> = {
   b128: whole(16),
 };
 
+/** The half of a register that a store takes. */
+export const halfRead = ({ bytes, half }: Access): Access['half'] => half ?? (bytes < 4 ? 'low' : undefined);
+
 /** A word at any byte. */
 export const wordAt = ({ u8, i32 }: Views, at: number): number =>
   at & 3 ? u8[at]! | (u8[at + 1]! << 8) | (u8[at + 2]! << 16) | (u8[at + 3]! << 24) : i32[at >> 2]!;

@@ -17,10 +17,28 @@ export interface Scope {
 type Width = 1 | 2 | 3 | 4 | 5 | 6 | 8 | 16 | 32;
 /**
  * An operand and its number of registers. `V`: a vector register that is written; `X`: one that is read and written;
- * `r`: one that is read; `v`: any source of the vector unit; `S`, `B`, `s`: the same of the scalar unit; `M`, `m`: a mask
+ * `r`: one that is read, `l` and `h`: of which a half is read; `v`: any source of the vector unit; `S`, `B`, `s`: the same of the scalar unit; `M`, `m`: a mask
  * of lanes. `?`: it may be absent.
  */
-export type Form = `${'V' | 'X' | 'r' | 'v' | 'S' | 'B' | 's'}${Width}` | 'M' | 'm' | 'm?' | 'label' | 'name';
+export type Form =
+  | `${'V' | 'X' | 'r' | 'l' | 'h' | 'v' | 'S' | 'B' | 's'}${Width}`
+  | 'M'
+  | 'm'
+  | 'm?'
+  | 'label'
+  | 'name';
+
+/** Added to the number of a register of which only a half is meant. */
+const halfBits = { low: 1 << 10, high: 1 << 11 } as const;
+export const wholeOf = (register: number): number => register & 1023;
+/** The two halves of a register, or the one that is meant, as places in a table of halves. */
+export function halvesOf(register: number): readonly number[] {
+  const first = wholeOf(register) * 2;
+  if (register & halfBits.low) return [first];
+  return register & halfBits.high ? [first + 1] : [first, first + 1];
+}
+export const halfOf = (register: number, half: 'low' | 'high' | undefined): number =>
+  half === undefined ? register : register | halfBits[half];
 
 /** Registers that an instruction reads and writes: vector registers by their index, scalar ones behind them. */
 export interface RegisterUse {
@@ -91,7 +109,7 @@ function accepts(form: Form, o: Operand, target: AmdTarget): boolean {
     );
   const count = Number(form.slice(1));
   const kind = form[0]!;
-  if (o.kind === 'vector') return 'VXrv'.includes(kind) && o.count === count;
+  if (o.kind === 'vector') return 'VXrlhv'.includes(kind) && o.count === count;
   if (o.kind === 'scalar') return 'SBsv'.includes(kind) && o.count === count;
   return o.kind === 'constant' && 'sv'.includes(kind);
 }
@@ -117,8 +135,22 @@ export function checkForm(i: Instruction, entry: InstructionEntry, target: AmdTa
 /** Numbers of the registers of an operand, as `RegisterUse` counts them. */
 export function registersOf(o: Operand | undefined): number[] {
   if (o?.kind !== 'vector' && o?.kind !== 'scalar') return [];
-  const first = o.kind === 'vector' ? o.index : vectorRegisters + o.index;
+  const first = o.kind === 'vector' ? halfOf(o.index, o.half) : vectorRegisters + o.index;
   return Array.from({ length: o.count }, (_, n) => first + n);
+}
+
+/** A register by its number, for people. */
+export function registerName(register: number): string {
+  const whole = wholeOf(register);
+  const names: Readonly<Record<number, string>> = {
+    106: 'vcc_lo',
+    107: 'vcc_hi',
+    124: 'm0',
+    126: 'exec_lo',
+    127: 'exec_hi',
+  };
+  if (whole >= vectorRegisters) return names[whole - vectorRegisters] ?? `s${whole - vectorRegisters}`;
+  return whole < 256 ? `v${whole}` : `a${whole - 256}`;
 }
 
 /** What the operands say that an instruction reads and writes. */
@@ -126,7 +158,8 @@ export function useOf(i: Instruction, entry: InstructionEntry, target: AmdTarget
   const more = entry.uses?.(i, target) ?? { reads: [], writes: [] };
   const [reads, writes] = [[...more.reads], [...more.writes]];
   entry.operands?.forEach((form, n) => {
-    const found = registersOf(i.operands[n]);
+    const half = form[0] === 'l' ? 'low' : form[0] === 'h' ? 'high' : undefined;
+    const found = registersOf(i.operands[n]).map((r) => halfOf(r, half));
     if (!isResult(form) || form[0] === 'X' || form[0] === 'B') reads.push(...found);
     if (isResult(form)) writes.push(...found);
   });

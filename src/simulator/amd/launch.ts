@@ -8,7 +8,8 @@ import { type GlobalMemory, globalWindow } from '../memory.js';
 import { Observer } from '../observer.js';
 import type { Profiler } from '../profile.js';
 import { inOrder, randomNumbers, type Schedule } from '../schedule.js';
-import { type Instruction, vectorRegisters } from './module.js';
+import { registerName } from './instruction.js';
+import type { Instruction } from './module.js';
 import type { AmdProgram, Step } from './program.js';
 import type { Wave } from './wave.js';
 import { Workgroup } from './workgroup.js';
@@ -67,8 +68,7 @@ export class AmdLaunch extends Observer implements AmdLaunchSetup {
   };
   reportUndefined(wave: Wave, { undefinedReads }: Step): void {
     for (const [instruction, r] of undefinedReads ?? []) {
-      const name = r < 256 ? `v${r}` : r < vectorRegisters ? `a${r - 256}` : `s${r - vectorRegisters}`;
-      this.report('uninitialised', `${name} is read before anything wrote it`, wave, undefined, instruction);
+      this.report('uninitialised', `${registerName(r)} is read before anything wrote it`, wave, undefined, instruction);
     }
   }
   count(wave: Wave, instructions: number): void {

@@ -1,13 +1,18 @@
 /** Registers that an instruction reads although nothing on any path to it has written them. */
 
+import { wholeOf } from './instruction.js';
 import { type Instruction, scalarRegisters, vectorRegisters } from './module.js';
 import type { Step } from './program.js';
 
 const words = Math.ceil((vectorRegisters + scalarRegisters) / 32);
 const add = (set: Int32Array, register: number): void => {
-  set[register >> 5]! |= 1 << (register & 31);
+  const whole = wholeOf(register);
+  set[whole >> 5]! |= 1 << (whole & 31);
 };
-const has = (set: Int32Array, register: number): boolean => ((set[register >> 5]! >>> (register & 31)) & 1) === 1;
+const has = (set: Int32Array, register: number): boolean => {
+  const whole = wholeOf(register);
+  return ((set[whole >> 5]! >>> (whole & 31)) & 1) === 1;
+};
 
 /** Adds one set to another; whether that changed it. */
 function merge(into: Int32Array, from: Int32Array): boolean {

@@ -5,6 +5,7 @@ import { unknownLoc } from '../../diagnostics/location.js';
 import type { Accessor } from '../access-checker.js';
 import { countOnes } from '../formats.js';
 import type { Place } from '../observer.js';
+import { halvesOf, registerName, wholeOf } from './instruction.js';
 import type { Instruction } from './module.js';
 import { registers, scalarRegisters, vectorRegisters } from './module.js';
 import type { Step } from './program.js';
@@ -62,8 +63,8 @@ export class Wave implements Accessor {
   signalled = 0;
   passed = 0;
   private queues: Record<Counter, Job[]> = { vm: [], vs: [], lgkm: [], km: [] };
-  /** How many operations in flight write a register. */
-  private readonly busy = new Uint8Array(vectorRegisters + scalarRegisters);
+  /** How many operations in flight write each half of a register. */
+  private readonly busy = new Uint8Array(2 * (vectorRegisters + scalarRegisters));
   private inFlight = 0;
   private issued = 0;
   private lateStores = 0;
@@ -125,7 +126,7 @@ export class Wave implements Accessor {
     const late = (kind === 'store' ? launch.schedule.compute : launch.schedule.loads) === 'late';
     const queue = this.queues[counters[launch.program.target.generation][kind]];
     const job: Job = { kind, perform, writes, number: this.issued++, step: this.current };
-    for (const r of writes) this.busy[r]!++;
+    for (const r of writes) for (const half of halvesOf(r)) this.busy[half]!++;
     this.inFlight += writes.length;
     queue.push(job);
     if (!late) this.land(job);
@@ -164,7 +165,7 @@ export class Wave implements Accessor {
   private retire(queue: Job[], at: number): void {
     const [job] = queue.splice(at, 1);
     this.land(job!);
-    for (const r of job!.writes) this.busy[r]!--;
+    for (const r of job!.writes) for (const half of halvesOf(r)) this.busy[half]!--;
     this.inFlight -= job!.writes.length;
   }
 
@@ -189,20 +190,21 @@ export class Wave implements Accessor {
   /** Looks for registers that an operation in flight still writes. */
   private checkBusy({ instructions, uses, counter }: Step): void {
     for (const [n, { reads, writes }] of uses.entries()) {
-      const used =
-        reads.find((r) => this.busy[r]! > 0) ?? writes.find((r) => this.busy[r]! > 0 && !this.inOrder(r, counter));
+      const used = reads.find((r) => this.isBusy(r)) ?? writes.find((r) => this.isBusy(r) && !this.inOrder(r, counter));
       if (used === undefined) continue;
-      const name = used < 256 ? `v${used}` : used < vectorRegisters ? `a${used - 256}` : `s${used - vectorRegisters}`;
-      const what = `${name} is used while a load into it is in flight: a wait is missing`;
+      const what = `${registerName(used)} is used while a load into it is in flight: a wait is missing`;
       this.group.launch.report('inFlight', what, this, undefined, instructions[n]);
     }
+  }
+  private isBusy(register: number): boolean {
+    return halvesOf(register).some((half) => this.busy[half]! > 0);
   }
   /** Whether all operations in flight that write a register come back before one of the same counter does. */
   private inOrder(register: number, kind: MemoryKind | undefined): boolean {
     if (kind === undefined || kind === 'scalar') return false;
     const counter = counters[this.group.launch.program.target.generation][kind];
     return (['vm', 'vs', 'lgkm', 'km'] as const).every(
-      (c) => c === counter || !this.queues[c].some((job) => job.writes.includes(register)),
+      (c) => c === counter || !this.queues[c].some((job) => job.writes.some((w) => wholeOf(w) === wholeOf(register))),
     );
   }
 

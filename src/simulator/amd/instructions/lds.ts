@@ -1,9 +1,10 @@
 /** The local data share: loads, stores, atomics and transposed loads. */
 
-import { type Access, ldsLoads, ldsStores, loadInto, storeFrom, takeData } from '../access.js';
+import { type Access, halfRead, ldsLoads, ldsStores, loadInto, storeFrom, takeData } from '../access.js';
 import { type WordFunction, wordFunctions } from '../atomic-functions.js';
 import {
   type Form,
+  halfOf,
   type InstructionEntry,
   type InstructionTable,
   numberIn,
@@ -36,7 +37,7 @@ const read = (access: Access, count: 1 | 2, offsets: Offsets): InstructionEntry 
   wave: ({ instruction: i }) => {
     const [to, from] = [placeOf(i, i.operands[0]), placeOf(i, i.operands[1])];
     const at = offsets(i);
-    const writes = registersOf(i.operands[0]);
+    const writes = registersOf(i.operands[0]).map((r) => halfOf(r, access.half));
     return (wave) => {
       const places = at.map((offset) => addresses(wave, from, offset, access, 'read'));
       if (!access.half) wave.spoil(to, access.words * count, undefined);
@@ -53,9 +54,13 @@ const read = (access: Access, count: 1 | 2, offsets: Offsets): InstructionEntry 
   },
 });
 
+function dataForm(access: Access): Form {
+  const half = halfRead(access);
+  return `${half === undefined ? 'r' : half === 'low' ? 'l' : 'h'}${access.words}` as Form;
+}
 const write = (access: Access, count: 1 | 2, offsets: Offsets): InstructionEntry => ({
   doc: `store of ${access.bytes} bytes${count === 2 ? ', twice' : ''}`,
-  operands: ['r1', ...Array.from({ length: count }, () => `r${access.words}` as Form)],
+  operands: ['r1', ...Array.from({ length: count }, () => dataForm(access))],
   modifiers: count === 1 ? ['offset'] : ['offset0', 'offset1'],
   kind: 'lds',
   wave: ({ instruction: i }) => {

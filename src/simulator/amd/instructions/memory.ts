@@ -1,9 +1,21 @@
 /** Global and scratch memory: `buffer_`, `global_`, `flat_`, `scratch_` and scalar loads. */
 
 import { simulatorCodes } from '../../../diagnostics/codes/simulator.js';
-import { type Access, loadInto, loads, loadZero, setWord, storeFrom, stores, takeData, wordAt } from '../access.js';
+import {
+  type Access,
+  halfRead,
+  loadInto,
+  loads,
+  loadZero,
+  setWord,
+  storeFrom,
+  stores,
+  takeData,
+  wordAt,
+} from '../access.js';
 import { type WideFunction, type WordFunction, wideFunctions, wordFunctions } from '../atomic-functions.js';
 import {
+  halfOf,
   type InstructionEntry,
   type InstructionTable,
   numberIn,
@@ -88,12 +100,16 @@ function globalParts(i: Instruction, kind: Kind): Parts {
 type PartsOf = (i: Instruction, kind: Kind) => Parts;
 /** What the operands of a memory instruction say of registers. */
 const useOfParts =
-  (partsOf: PartsOf, kind: Kind) =>
+  (partsOf: PartsOf, kind: Kind, half?: Access['half']) =>
   (i: Instruction): RegisterUse => {
     const { data, result, reads } = partsOf(i, kind);
-    const writes = kind === 'load' || (kind === 'atomic' && returns(i)) ? registersOf(result) : [];
+    const writes =
+      kind === 'load' || (kind === 'atomic' && returns(i)) ? registersOf(result).map((r) => halfOf(r, half)) : [];
     const toLds = i.modifiers.lds === true ? [vectorRegisters + registers.m0] : [];
-    return { reads: [...reads, ...(kind === 'load' ? [] : registersOf(data)), ...toLds], writes };
+    return {
+      reads: [...reads, ...(kind === 'load' ? [] : registersOf(data).map((r) => halfOf(r, half))), ...toLds],
+      writes,
+    };
   };
 
 function addresses(wave: Wave, address: Address, bytes: number, kind: Kind): Float64Array {
@@ -128,14 +144,14 @@ function loadToLds(i: Instruction, access: Access, address: Address): WaveFuncti
 const load = (access: Access, partsOf: PartsOf): InstructionEntry => ({
   doc: `load of ${access.bytes} bytes`,
   modifiers: ['offen', 'offset', 'lds', ...cacheHints],
-  uses: useOfParts(partsOf, 'load'),
+  uses: useOfParts(partsOf, 'load', access.half),
   kind: 'load',
   wave: ({ instruction: i }) => {
     const { result, address } = partsOf(i, 'load');
     if (i.modifiers.lds) return loadToLds(i, access, address);
     checkCount(i, result, access.words);
     const to = placeOf(i, result);
-    const writes = registersOf(result);
+    const writes = registersOf(result).map((r) => halfOf(r, access.half));
     return (wave) => {
       const at = addresses(wave, address, access.bytes, 'load');
       if (!access.half) wave.spoil(to, access.words, undefined);
@@ -154,7 +170,7 @@ function checkCount(i: Instruction, o: Operand | undefined, words: number): void
 const store = (access: Access, partsOf: PartsOf): InstructionEntry => ({
   doc: `store of ${access.bytes} bytes`,
   modifiers: ['offen', 'offset', ...cacheHints],
-  uses: useOfParts(partsOf, 'store'),
+  uses: useOfParts(partsOf, 'store', halfRead(access)),
   kind: 'store',
   wave: ({ instruction: i }) => {
     const { data, address } = partsOf(i, 'store');
