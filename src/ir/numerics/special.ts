@@ -77,9 +77,9 @@ function nearest({ significand, exponent }: Exact, precision: number): number {
   return significand < 0n ? -rounded : rounded;
 }
 
-/** x · y + z, rounded once to the precision of a dtype: 24 bits (f32) or 53 (f64). */
-export function fma(precision: 24 | 53): (x: number, y: number, z: number) => number {
-  return (x, y, z) => {
+/** (x · y + z) · 2^power, rounded once to the precision of a dtype: 24 bits (f32) or 53 (f64). */
+export function fma(precision: 24 | 53): (x: number, y: number, z: number, power?: number) => number {
+  return (x, y, z, power = 0) => {
     const product = x * y;
     if (!Number.isFinite(x) || !Number.isFinite(y) || !Number.isFinite(z)) return product + z;
     const [a, b, c] = [exactly(x), exactly(y), exactly(z)];
@@ -89,6 +89,6 @@ export function fma(precision: 24 | 53): (x: number, y: number, z: number) => nu
       (c.significand << BigInt(c.exponent - exponent));
     // Of an exact zero the sign is that of the sum of the signed zeros.
     if (significand === 0n) return product === 0 ? product + z : 0;
-    return nearest({ significand, exponent }, precision);
+    return nearest({ significand, exponent: exponent + power }, precision);
   };
 }

@@ -44,7 +44,7 @@ export const median = (a: number, b: number, c: number): number =>
   maxNumber(minNumber(a, b), minNumber(maxNumber(a, b), c));
 export const fraction = (x: number): number => {
   const rest = fround(x - Math.floor(x));
-  return rest < 1 ? rest : fround(1 - 2 ** -24);
+  return rest >= 1 ? fround(1 - 2 ** -24) : rest;
 };
 
 const scaled = (x: number, e: number): number => {
@@ -91,7 +91,8 @@ interface Division {
   readonly smallest: number;
   readonly scale: (x: number, e: number) => number;
   readonly fma: (a: number, b: number, c: number) => number;
-  readonly round: (x: number) => number;
+  /** The same, times a power of 2, rounded once. */
+  readonly exact: (a: number, b: number, c: number, power: number) => number;
 }
 const singleDivision: Division = {
   exponent: exponentOf,
@@ -101,7 +102,7 @@ const singleDivision: Division = {
   smallest: 2 ** -126,
   scale: ldexp,
   fma,
-  round: fround,
+  exact: exactFma(24),
 };
 const doubleDivision: Division = {
   exponent: exponentOfDouble,
@@ -111,7 +112,7 @@ const doubleDivision: Division = {
   smallest: 2 ** -1022,
   scale: ldexpDouble,
   fma: fmaDouble,
-  round: (x) => x,
+  exact: fmaDouble,
 };
 
 /** What `div_scale` last said of its scale; the instruction writes it into a mask. */
@@ -145,7 +146,7 @@ function divideScale(f: Division, x: number, d: number, n: number): number {
 const scaledFma = (f: Division, a: number, b: number, c: number, flag: boolean): number => {
   if (!flag) return f.fma(a, b, c);
   const power = f.exponent(c) > f.bias ? f.shift : -f.shift;
-  return f === singleDivision ? fround((a * b + c) * 2 ** power) : f.scale(f.fma(a, b, c), power);
+  return f.exact(a, b, c, power);
 };
 function fixup(f: Division, q: number, d: number, n: number): number {
   const negative = (x: number): boolean => x < 0 || Object.is(x, -0);
