@@ -22,9 +22,9 @@ build: dist/.built
 toolchain: build
 	@$(TILEWRIGHT) toolchain install mlir
 
-# What the tests use besides, for the GPU targets: Triton (700 MB) and Mosaic GPU (500 MB).
+# What the tests use besides, for the GPU targets: Triton (700 MB), Mosaic GPU (500 MB) and nvcc (350 MB).
 toolchain-all: build
-	@$(TILEWRIGHT) toolchain install mlir triton mosaic
+	@$(TILEWRIGHT) toolchain install mlir triton mosaic nvcc
 
 # The main job on a fresh machine: a kernel in TypeScript becomes machine code, runs on .npy files and is checked.
 demo: toolchain

@@ -45,7 +45,7 @@ Data goes to standard output, diagnostics to standard error; \`-\` is standard i
 
 Every command takes: ${common.join('; ')}.
 
-Environment: TILEWRIGHT_CACHE_DIR (else XDG_CACHE_HOME, else ~/.cache), MLIR_OPT, MLIR_TRANSLATE, OPT, LLC and CC for tools, NO_COLOR. Nothing else is read.
+Environment: TILEWRIGHT_CACHE_DIR (else XDG_CACHE_HOME, else ~/.cache), MLIR_OPT, MLIR_TRANSLATE, OPT, LLC, CC, NVCC and HIPCC for tools, CUDA_HOME and ROCM_PATH for installations that have them, TILEWRIGHT_CUDA_LIB and TILEWRIGHT_HIP_LIB for the libraries of drivers, NO_COLOR. Nothing else is read.
 
 ${parts.join('\n')}`;
 }

@@ -37,6 +37,9 @@ const probe = `kernel @doctor {
 }
 `;
 
+/** The vendors' compilers only stand in for cc. */
+const neededTools = (Object.keys(toolKinds) as ToolName[]).filter((name) => name !== 'nvcc' && name !== 'hipcc');
+
 async function tool(name: ToolName, paths: ToolPaths): Promise<DoctorRow> {
   try {
     const { version, path } = await findTool(name, paths);
@@ -106,7 +109,7 @@ export async function doctor(paths: ToolPaths = {}, python?: string): Promise<Do
       works: Number(process.versions.node.split('.')[0]) >= 20,
       detail: `${process.versions.node}; ${model}, ${threads} threads`,
     },
-    ...(await Promise.all((Object.keys(toolKinds) as ToolName[]).map((name) => tool(name, paths)))),
+    ...(await Promise.all(neededTools.map((name) => tool(name, paths)))),
     await target('interpret', (source) => interpretSource(source, { x })),
     await target(
       'cpu',

@@ -154,7 +154,7 @@ export const flags = {
   runTarget: last(
     '--target',
     'TARGET',
-    'where to run: cpu (the default), interpret, or a simulated device: sim:sm_80, sim:sm_90a, sim:sm_100a, sim:gfx942, sim:gfx950, sim:gfx1100, sim:gfx1201',
+    'where to run: cpu (the default), interpret, the GPU of this machine: cuda or hip, or a simulated device: sim:sm_80, sim:sm_90a, sim:sm_100a, sim:gfx942, sim:gfx950, sim:gfx1100, sim:gfx1201',
     text,
   ),
   emit: list(

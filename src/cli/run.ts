@@ -73,7 +73,10 @@ export const command = defineCommand({
     const { defaultTarget, sourceOf, withDisplayLocations } = await import('../api/source.js');
     const target = flags.runTarget ?? defaultTarget(kernel);
     const simulated = target.startsWith('sim:') ? target.slice('sim:'.length) : undefined;
-    const source = sourceOf(kernel, simulated ?? target);
+    const onGpu = target === 'cuda' || target === 'hip' ? target : undefined;
+    const device =
+      onGpu && (await (await import('../api/run-device.js')).probeDevice(onGpu, compileOptions(args, session).tools));
+    const source = sourceOf(kernel, simulated ?? device ?? target);
     session.reporter.report(source.warnings);
     const given = await withDisplayLocations(source.folder, () => readInputs(source.kernel, flags.inputs));
     checkNames(
@@ -90,7 +93,7 @@ export const command = defineCommand({
       throw new UsageError([
         cliCodes.badValue({ flag: '--profile', expected: 'a simulated target, as sim:sm_90a', got: target }),
       ]);
-    if (flags.dumpDir !== undefined) await dump(kernel, name, simulated ?? target, flags.dumpDir, options);
+    if (flags.dumpDir !== undefined) await dump(kernel, name, simulated ?? device ?? target, flags.dumpDir, options);
     const interpreted = async (): Promise<Readonly<Record<string, NdArray>>> => {
       const { interpretSource } = await import('../api/run.js');
       return interpretSource(source, given, {
@@ -110,6 +113,14 @@ export const command = defineCommand({
           cliCodes.badValue({ flag: '--time', expected: 'a target that is not simulated', got: target }),
         ]);
       outputs = await onSimulator(simulated);
+    } else if (onGpu !== undefined && device !== undefined) {
+      const { runOnDevice } = await import('../api/run-device.js');
+      const result = await runOnDevice(kernel, given, { ...options, api: onGpu, device, repeat: flags.time ?? 0 });
+      outputs = result.outputs;
+      if (flags.time !== undefined) {
+        const { timeReport } = await import('../api/time-report.js');
+        session.reporter.say(timeReport(result.kernel, result.bound, result.nanoseconds));
+      }
     } else {
       try {
         outputs = await onCpu();

@@ -1,18 +1,15 @@
 /** Runs compiled CPU kernels in a child process, so that a crash of a kernel is a diagnostic. */
 
-import { constants, existsSync } from 'node:fs';
-import { access, open, readFile, statfs, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, open, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { interpreterCodes } from '../diagnostics/codes/interpreter.js';
 import { toolCodes } from '../diagnostics/codes/tools.js';
-import { CompileError, invariant, ToolError } from '../diagnostics/diagnostic.js';
+import { CompileError, invariant, type ToolError } from '../diagnostics/diagnostic.js';
 import { fileLoc } from '../diagnostics/location.js';
-import { assetPath } from './assets.js';
-import { publishFolder } from './cache.js';
-import { cacheFolder } from './environment.js';
-import { keyOf } from './fingerprint.js';
+import { programPath } from './c-program.js';
 import { converse, type Outcome, run, toolError } from './run.js';
-import { findTool, type ToolPaths } from './tool.js';
+import type { ToolPaths } from './tool.js';
 import { withWorkspace } from './workspace.js';
 
 /** Memory of a kernel: bytes it starts with, or that many zeros. */
@@ -59,31 +56,6 @@ export interface CpuResult {
   readonly outputs: ReadonlyMap<number, Uint8Array>;
   /** Nanoseconds of each repetition. */
   readonly nanoseconds: readonly number[];
-}
-
-/**
- * The runner's executable: compiled once per source and compiler and kept in the cache folder; where that cannot be
- * written, compiled into `workspace`.
- */
-async function runnerPath(tools: ToolPaths, workspace: string): Promise<string> {
-  const source = assetPath('workers/cpu-runner.c');
-  const cc = await findTool('cc', tools);
-  const key = keyOf({ source: await readFile(source), cc: cc.path, version: cc.version });
-  const folder = join(cacheFolder(), 'runners', key.slice(0, 24));
-  const name = 'cpu-runner';
-  const compileInto = async (to: string): Promise<void> => {
-    const outcome = await run('cc', cc.path, ['-O2', '-o', join(to, name), source, '-lpthread', '-ldl']);
-    if (!outcome.ok) throw toolError(outcome);
-  };
-  if (existsSync(join(folder, name))) return join(folder, name);
-  try {
-    await publishFolder(folder, compileInto);
-    return join(folder, name);
-  } catch (error) {
-    if (error instanceof ToolError) throw error;
-    await compileInto(workspace);
-    return join(workspace, name);
-  }
 }
 
 /**
@@ -155,7 +127,7 @@ async function withJob<T>(job: CpuJob, repeat: number, work: (prepared: Prepared
   // Two folders: shared memory may forbid to execute what lies in it.
   return withWorkspace((code) =>
     withWorkspace(async (memory) => {
-      const runner = await runnerPath(job.tools ?? {}, code);
+      const runner = await programPath('cpu-runner', job.tools ?? {}, code);
       const buffer = (i: number): string => join(memory, `buffer${i}`);
       const library = join(code, 'kernel.so');
       const path = join(code, 'job');

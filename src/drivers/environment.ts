@@ -18,6 +18,12 @@ export function toolFromEnvironment(tool: string): string | undefined {
   return read(tool.toUpperCase().replaceAll('-', '_'));
 }
 
+/** Where a vendor's own installation would have a tool: `CUDA_HOME/bin/nvcc`, `ROCM_PATH/bin/hipcc`. */
+export function toolOfInstallation(tool: string): string | undefined {
+  const home = { nvcc: read('CUDA_HOME'), hipcc: read('ROCM_PATH') }[tool];
+  return home && join(home, 'bin', tool);
+}
+
 /** Folders that commands are looked up in. */
 export const searchPath = (): string[] => (read('PATH') ?? '').split(':').filter((p) => p !== '');
 
@@ -31,6 +37,11 @@ export const requiredTools = (): string[] =>
 /** What a tool sees of the environment: enough to run, nothing that changes what it does. */
 export function childEnvironment(): Record<string, string> {
   return { LANG: 'C', LC_ALL: 'C', TZ: 'UTC', ...matching(/^(PATH|HOME|TMPDIR|LD_LIBRARY_PATH)$/) };
+}
+
+/** What programs that use a GPU see besides: which driver, and which devices. */
+export function deviceEnvironment(): Record<string, string> {
+  return { ...childEnvironment(), ...matching(/^(TILEWRIGHT_(CUDA|HIP)_LIB|(CUDA|HIP|ROCR|GPU|NVIDIA)_\w+)$/) };
 }
 
 /** What a package installer sees besides: how the user reaches the network, and settings of pip, uv and pyenv. */

@@ -4,7 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { toolCodes } from '../diagnostics/codes/tools.js';
 import { ToolError } from '../diagnostics/diagnostic.js';
-import { cacheFolder, toolFromEnvironment } from './environment.js';
+import { cacheFolder, toolFromEnvironment, toolOfInstallation } from './environment.js';
 import { keyOf } from './fingerprint.js';
 import { run } from './run.js';
 import { onPath, setTool } from './toolchain.js';
@@ -103,7 +103,8 @@ export async function findTool(name: ToolName, paths: ToolPaths = {}): Promise<T
   }
   probed.push(`--${name} (not given)`, `${variable} (not set)`);
   const installed = await setTool(name);
-  const candidates = [installed ?? [], ...(await Promise.all(kind.names.map((n) => onPath(n))))]
+  const own = toolOfInstallation(name);
+  const candidates = [own ?? [], installed ?? [], ...(await Promise.all(kind.names.map((n) => onPath(n))))]
     .flat()
     .filter((p) => p !== undefined);
   probed.push(installed ? `the installed tool sets: ${installed}` : 'the installed tool sets (not installed)');

@@ -56,6 +56,13 @@ export const toolSets = {
     tools: { python: interpreter },
     python: true,
   },
+  nvcc: {
+    summary: "NVIDIA's compiler 13.5, to compile launchers by it (cc does as well)",
+    tools: {
+      nvcc: 'nvidia/cu13/bin/nvcc',
+      fatbinary: 'nvidia/cu13/bin/fatbinary',
+    },
+  },
   test: { summary: 'NumPy and JAX, the other side of benchmarks', tools: {} },
 } as const satisfies Readonly<Record<string, ToolSet>>;
 

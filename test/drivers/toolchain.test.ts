@@ -138,6 +138,6 @@ describe('installing a tool set', () => {
 
   test('an unknown tool set names those that exist', async () => {
     const [d] = await diagnosticsOf(() => asSetName('mlri'));
-    expect(d!.message).toBe("there is no tool set 'mlri'; known are mlir, triton, mosaic, test");
+    expect(d!.message).toBe("there is no tool set 'mlri'; known are mlir, triton, mosaic, nvcc, test");
   });
 });

@@ -15,6 +15,7 @@ const present: Readonly<Record<string, boolean>> = {
   mlir: await toolsPresent('mlir'),
   triton: await toolsPresent('triton'),
   mosaic: await toolsPresent('mosaic'),
+  nvcc: await toolsPresent('nvcc'),
   test: await toolsPresent('test'),
 };
 

@@ -100,4 +100,18 @@ export const toolCodes = {
     'The process that compiles for one command was stopped from outside, or could not start. What it was compiling is lost; the next call starts another.',
     ({ tool, how, cause }) => `the worker of ${tool} ${how}${cause ? `: ${cause}` : ''}`,
   ),
+  noDevice: defineCode<{ target: string; cause: string }>(
+    'TW3050',
+    'error',
+    'no GPU to run on',
+    '`run --target cuda` and `hip` run on the first GPU of this machine, by its driver (libcuda.so.1, libamdhip64.so). Without one a kernel can be compiled for any GPU, and run with `--target cpu`, `interpret` or `sim:ARCH`.',
+    ({ target, cause }) => `nothing can be run with --target ${target} here: ${cause}`,
+  ),
+  deviceFailed: defineCode<{ target: string; cause: string }>(
+    'TW3051',
+    'error',
+    'a run on a GPU failed',
+    'The program that runs a kernel on a GPU ended with an error of the driver or of the kernel.',
+    ({ target, cause }) => `the run on ${target} failed: ${cause}`,
+  ),
 } as const;
