@@ -23,30 +23,12 @@ import { loweringPipeline, passes, passRegistry } from '../../src/ir/passes/inde
 import { printModule } from '../../src/ir/printer.js';
 import { illegalInLowered } from '../../src/ir/stage.js';
 import { verifyKernel } from '../../src/ir/verifier.js';
-import { expectedOutputs, interpretGolden } from '../support/golden-run.js';
+import { casesOf, expectedOutputs, interpretGolden } from '../support/golden-run.js';
 
 const folder = import.meta.dirname;
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((f) => f.endsWith('.kir'))
   .sort();
-
-interface Case {
-  readonly text: string;
-  /** Line of the file that the case starts on, from 0. */
-  readonly start: number;
-}
-
-function casesOf(text: string): Case[] {
-  const lines = text.split('\n');
-  const cases: Case[] = [];
-  let start = 0;
-  lines.forEach((line, i) => {
-    if (line.trim() !== '// -----') return;
-    cases.push({ text: lines.slice(start, i).join('\n'), start });
-    start = i + 1;
-  });
-  return [...cases, { text: lines.slice(start).join('\n'), start }];
-}
 
 const directives = (text: string, name: string): string[] =>
   [...text.matchAll(new RegExp(`^\\s*// ${name}: ?(.*)$`, 'gm'))].map((m) => m[1]!);
