@@ -12,6 +12,7 @@ export default {
   moduleNameMapper: {
     '^tilewright$': '<rootDir>/src/index.ts',
     '^tilewright/testing$': '<rootDir>/src/testing/index.ts',
+    '^tilewright/runtime$': '<rootDir>/src/runtime/index.ts',
     '^tilewright/kernels$': '<rootDir>/kernels/index.ts',
     '^tilewright/(triton|mgpu)$': '<rootDir>/src/frontend/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',

@@ -42,8 +42,8 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // It comes with a binary of each system.
-  external: ['esbuild'],
+  // They come with a binary of each system.
+  external: ['esbuild', 'koffi'],
   // Packages in CommonJS ask for Node's modules with it.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",

@@ -39,6 +39,13 @@ export function childEnvironment(): Record<string, string> {
   return { LANG: 'C', LC_ALL: 'C', TZ: 'UTC', ...matching(/^(PATH|HOME|TMPDIR|LD_LIBRARY_PATH)$/) };
 }
 
+/** The libraries that a driver is looked for as, best first. */
+export function driverLibraries(api: 'cuda' | 'hip'): readonly string[] {
+  const given = read(`TILEWRIGHT_${api.toUpperCase()}_LIB`);
+  if (given !== undefined) return [given];
+  return api === 'cuda' ? ['libcuda.so.1'] : ['7', '6', '5'].map((v) => `libamdhip64.so.${v}`).concat('libamdhip64.so');
+}
+
 /** What programs that use a GPU see besides: which driver, and which devices. */
 export function deviceEnvironment(): Record<string, string> {
   return { ...childEnvironment(), ...matching(/^(TILEWRIGHT_(CUDA|HIP)_LIB|(CUDA|HIP|ROCR|GPU|NVIDIA)_\w+)$/) };

@@ -14,6 +14,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   simulator: ['diagnostics', 'ir', 'lowering'],
   drivers: ['diagnostics', 'ir', 'lowering'],
   api: ['diagnostics', 'ir', 'frontend', 'lowering', 'simulator', 'drivers'],
+  runtime: ['diagnostics', 'ir', 'lowering', 'drivers'],
   testing: ['diagnostics', 'ir', 'frontend', 'api'],
   cli: ['diagnostics', 'ir', 'lowering', 'drivers', 'api'],
   'index.ts': ['diagnostics', 'ir', 'frontend', 'api'],
@@ -23,6 +24,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 const sole: readonly { readonly what: RegExp; readonly file: string }[] = [
   { what: /from 'execa'|from 'node:child_process'|import\('execa'\)/, file: 'drivers/run.ts' },
   { what: /from 'handlebars'|import\('handlebars'\)/, file: 'lowering/render.ts' },
+  { what: /'koffi'/, file: 'runtime/foreign.ts' },
   { what: /process\.env\b/, file: 'drivers/environment.ts' },
 ];
 

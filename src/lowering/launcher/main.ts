@@ -5,9 +5,8 @@ import type { DType } from '../../ir/dtypes.js';
 import { parseExtent } from '../../ir/parser.js';
 import type { LaunchPlan } from '../launch-plan.js';
 import { render } from '../render.js';
+import { type ArrayParam, cArguments } from './c-arguments.js';
 import { asDType, cComment, cExtent, cText, scalarType } from './c-text.js';
-import { cArguments } from './index.js';
-import type { ArrayParam } from './variant.js';
 
 /** Exponent and mantissa of floats that C has no type for, and which special values they have, as main.c numbers them. */
 const narrowFloats: Readonly<Record<string, readonly [exponent: number, mantissa: number, special: number]>> = {

@@ -4,8 +4,9 @@ import { invariant } from '../../diagnostics/diagnostic.js';
 import { storageBytes } from '../../ir/dtypes.js';
 import { parseExtent } from '../../ir/parser.js';
 import type { DevicePlan, PlanSlot } from '../device-plan.js';
-import type { LaunchPlan, PlanLaunch, PlanParam } from '../launch-plan.js';
+import type { LaunchPlan, PlanLaunch } from '../launch-plan.js';
 import type { View } from '../render.js';
+import type { ArrayParam } from './c-arguments.js';
 import { arrayBytes, asDType, cExtent, cText, scalarType } from './c-text.js';
 
 /** What was compiled for one target. */
@@ -22,8 +23,6 @@ export const apiOf = (target: string): LauncherApi =>
 
 /** The C names of the arguments, by the names in the plan. Temporaries are locals. */
 export type ArgumentNames = ReadonlyMap<string, string>;
-
-export type ArrayParam = Extract<PlanParam, { kind: 'array' }>;
 
 const wordsPerLine = 6;
 const prime = 0x100000001b3n;
