@@ -11,6 +11,7 @@ reply    {"ok": true, "metadata": {...}, "stagesMs": {...}}, or as fork_server s
 Stages: ttir, ttgir, llir, then ptx (NVIDIA; its assembler is not run here) or amdgcn and hsaco (AMD). They are the
 stages that Triton's back ends register, called one by one: nothing is looked up in or written to Triton's own cache.
 """
+import gc
 import json
 import os
 import sys
@@ -25,6 +26,8 @@ import fork_server
 sys.dont_write_bytecode = False
 
 _started = time.perf_counter()
+# Importing makes nothing but what stays.
+gc.disable()
 import triton
 from triton import knobs
 from triton._C.libtriton import ir, llvm
@@ -32,6 +35,8 @@ from triton.backends.amd import compiler as amd
 from triton.backends.compiler import GPUTarget, Language
 from triton.compiler.compiler import make_backend
 
+gc.freeze()
+gc.enable()
 IMPORT_MS = round((time.perf_counter() - _started) * 1000, 1)
 
 # What a launch needs to know, as far as the stages that ran have found it out.

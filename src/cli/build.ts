@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Compiled, CompileOptions } from '../api/compile.js';
 import { cliCodes } from '../diagnostics/codes/cli.js';
@@ -122,27 +123,30 @@ function isFolder(path: string): boolean {
   }
 }
 
+const flagNames = [
+  'kernels',
+  'defines',
+  'targets',
+  'emit',
+  'output',
+  'saveTemps',
+  'dumpDir',
+  'dryRun',
+  'startFrom',
+  'jobs',
+  ...toolFlags,
+  ...passFlags,
+] as const satisfies readonly FlagName[];
+type BuildArguments = Arguments<(typeof flagNames)[number]>;
+
 export const command = defineCommand({
   summary: 'compile kernels to artifacts',
   notes:
     'FILE is a .ts file with kernels, a .kir file, or a stage with --start-from. Without --emit: plan.json and so (cpu), cubin (sm_…) or hsaco (gfx…).',
   operands: { synopsis: 'FILE…', min: 1, max: Number.POSITIVE_INFINITY },
-  flags: [
-    'kernels',
-    'defines',
-    'targets',
-    'emit',
-    'output',
-    'saveTemps',
-    'dumpDir',
-    'dryRun',
-    'startFrom',
-    'jobs',
-    ...toolFlags,
-    ...passFlags,
-  ],
+  flags: flagNames,
   async run(args, session) {
-    const { flags, operands: files } = args;
+    const { flags } = args;
     const destination = parseDestination(flags.output, isFolder);
     const memory = await memoryOf(args, destination);
     const known = await memory?.recall();
@@ -150,91 +154,104 @@ export const command = defineCommand({
       await writeMade(known, destination, session);
       return 0;
     }
-    const { kernelsOf } = await import('./sources.js');
-    const { passHooks } = await import('./pass-printing.js');
-    const api = await import('../api/compile.js');
-    const targets = (flags.targets.length > 0 ? flags.targets : ['cpu']).map(api.asTarget);
-    const stages: StageExtension[] = [...new Set(targets.flatMap((t) => api.stageNames(t)))].map((stage) => ({
-      stage,
-      extension: extensionOf(stage),
-    }));
-    const targetNames = targets.map((t) => t.name);
-    const named =
-      destination.kind === 'file'
-        ? (hostStageOfPath(destination.path, targetNames) ?? stageOfPath(destination.path, stages))
-        : undefined;
-    const everything = flags.emit.length > 0 ? flags.emit : named !== undefined ? [named] : undefined;
-    const joined = hostStagesOf(everything ?? [], targetNames);
-    const asked = everything?.filter((s) => !joined.some((j) => j === s));
-    // Of several targets each makes those stages that it has; one that none has is refused by the first.
-    const emitFor = (target: Target): readonly string[] =>
-      asked?.filter((s) => api.stageNames(target).includes(s) || !stages.some(({ stage }) => stage === s)) ??
-      api.defaultEmit(target);
-    // What a launcher embeds is compiled for it.
-    const dryEmit = (target: Target): readonly string[] =>
-      joined.length > 0 ? [...new Set([...emitFor(target), ...api.defaultEmit(target)])] : emitFor(target);
-    const options: CompileOptions = { ...compileOptions(args, session), hooks: await passHooks(args, session) };
-
-    const sources = new Set<string>();
-    let closed = true;
-    const read = (files: readonly string[], alone: boolean): void => {
-      for (const f of files) sources.add(f);
-      closed &&= alone;
-    };
-
-    /** Everything for one kernel and target; gives what is to be written as outputs. */
-    const buildOne = async (kernel: NamedKernel, target: Target, options: CompileOptions): Promise<Made[]> => {
-      const kept: Made[] = [];
-      if (flags.dumpDir !== undefined)
-        await dump(kernel, target.name, targets.length > 1, flags.dumpDir, options, session);
-      if (flags.saveTemps !== undefined) {
-        const made = await temps(kernel, target, options);
-        if (flags.saveTemps === true) kept.push(...made);
-        else await writeInto(flags.saveTemps, made);
-      }
-      return [...kept, ...(await compileOne(kernel, target, emitFor(target), options, session))];
-    };
-
-    const made = await withWorkerFor(targets, flags.dryRun, flags.jobs, options, async (options) => {
-      const work: Promise<Made[]>[] = [];
-      const begin = (made: Promise<Made[]>): void => {
-        // Told below, with what else goes wrong; until then it has been heard.
-        made.catch(() => {});
-        work.push(made);
-      };
-      for (const file of files) {
-        const entered = flags.startFrom ?? (file.endsWith('.ts') ? undefined : api.stageOfFile(file));
-        if (entered !== undefined && entered !== 'kir') {
-          read([resolve(file)], true);
-          for (const target of targets) {
-            await checkStart(file, entered, target, flags.startFrom !== undefined);
-            if (flags.dryRun)
-              await session.print(await resumeCommandsOf(file, entered, target, emitFor(target), options));
-            else begin(resume(file, entered, emitFor(target), target, options));
-          }
-          continue;
-        }
-        for (const kernel of await kernelsOf(file, flags.kernels, flags.defines, read)) {
-          for (const target of targets) {
-            if (flags.dryRun) await session.print(await commandsOf(kernel, target, dryEmit(target), options));
-            else if (asked?.length !== 0 || flags.dumpDir !== undefined || flags.saveTemps !== undefined)
-              begin(buildOne(kernel, target, options));
-          }
-          if (joined.length === 0) continue;
-          if (flags.dryRun) await session.print(await hostCommandsOf(kernel, joined, options));
-          else begin(buildForHost(kernel, targetNames, joined, options));
-        }
-      }
-      // All come to their end before the first error is told: nothing runs on behind it.
-      await Promise.allSettled(work);
-      return (await Promise.all(work)).flat();
-    });
-    if (flags.dryRun) return 0;
-    await writeMade(made, destination, session);
-    if (closed && !session.reporter.hasReported) await memory?.remember(made, [...sources]);
-    return 0;
+    return withWorkersFor(args, (workers) => build(args, session, destination, memory, workers));
   },
 });
+
+/** Makes what a command line asks for. */
+async function build(
+  args: BuildArguments,
+  session: Session,
+  destination: Destination,
+  memory: Remembered | undefined,
+  workers: Workers,
+): Promise<number> {
+  const { flags, operands: files } = args;
+  const { kernelsOf } = await import('./sources.js');
+  const { passHooks } = await import('./pass-printing.js');
+  const api = await import('../api/compile.js');
+  const targets = (flags.targets.length > 0 ? flags.targets : ['cpu']).map(api.asTarget);
+  const stages: StageExtension[] = [...new Set(targets.flatMap((t) => api.stageNames(t)))].map((stage) => ({
+    stage,
+    extension: extensionOf(stage),
+  }));
+  const targetNames = targets.map((t) => t.name);
+  const named =
+    destination.kind === 'file'
+      ? (hostStageOfPath(destination.path, targetNames) ?? stageOfPath(destination.path, stages))
+      : undefined;
+  const everything = flags.emit.length > 0 ? flags.emit : named !== undefined ? [named] : undefined;
+  const joined = hostStagesOf(everything ?? [], targetNames);
+  const asked = everything?.filter((s) => !joined.some((j) => j === s));
+  // Of several targets each makes those stages that it has; one that none has is refused by the first.
+  const emitFor = (target: Target): readonly string[] =>
+    asked?.filter((s) => api.stageNames(target).includes(s) || !stages.some(({ stage }) => stage === s)) ??
+    api.defaultEmit(target);
+  // What a launcher embeds is compiled for it.
+  const dryEmit = (target: Target): readonly string[] =>
+    joined.length > 0 ? [...new Set([...emitFor(target), ...api.defaultEmit(target)])] : emitFor(target);
+  const options: CompileOptions = {
+    ...compileOptions(args, session),
+    ...workers,
+    hooks: await passHooks(args, session),
+  };
+
+  const sources = new Set<string>();
+  let closed = true;
+  const read = (files: readonly string[], alone: boolean): void => {
+    for (const f of files) sources.add(f);
+    closed &&= alone;
+  };
+
+  /** Everything for one kernel and target; gives what is to be written as outputs. */
+  const buildOne = async (kernel: NamedKernel, target: Target, options: CompileOptions): Promise<Made[]> => {
+    const kept: Made[] = [];
+    if (flags.dumpDir !== undefined)
+      await dump(kernel, target.name, targets.length > 1, flags.dumpDir, options, session);
+    if (flags.saveTemps !== undefined) {
+      const made = await temps(kernel, target, options);
+      if (flags.saveTemps === true) kept.push(...made);
+      else await writeInto(flags.saveTemps, made);
+    }
+    return [...kept, ...(await compileOne(kernel, target, emitFor(target), options, session))];
+  };
+
+  const work: Promise<Made[]>[] = [];
+  const begin = (made: Promise<Made[]>): void => {
+    // Told below, with what else goes wrong; until then it has been heard.
+    made.catch(() => {});
+    work.push(made);
+  };
+  for (const file of files) {
+    const entered = flags.startFrom ?? (file.endsWith('.ts') ? undefined : api.stageOfFile(file));
+    if (entered !== undefined && entered !== 'kir') {
+      read([resolve(file)], true);
+      for (const target of targets) {
+        await checkStart(file, entered, target, flags.startFrom !== undefined);
+        if (flags.dryRun) await session.print(await resumeCommandsOf(file, entered, target, emitFor(target), options));
+        else begin(resume(file, entered, emitFor(target), target, options));
+      }
+      continue;
+    }
+    for (const kernel of await kernelsOf(file, flags.kernels, flags.defines, read)) {
+      for (const target of targets) {
+        if (flags.dryRun) await session.print(await commandsOf(kernel, target, dryEmit(target), options));
+        else if (asked?.length !== 0 || flags.dumpDir !== undefined || flags.saveTemps !== undefined)
+          begin(buildOne(kernel, target, options));
+      }
+      if (joined.length === 0) continue;
+      if (flags.dryRun) await session.print(await hostCommandsOf(kernel, joined, options));
+      else begin(buildForHost(kernel, targetNames, joined, options));
+    }
+  }
+  // All come to their end before the first error is told: nothing runs on behind it.
+  await Promise.allSettled(work);
+  const made = (await Promise.all(work)).flat();
+  if (flags.dryRun) return 0;
+  await writeMade(made, destination, session);
+  if (closed && !session.reporter.hasReported) await memory?.remember(made, [...sources]);
+  return 0;
+}
 
 /** The memory of a command line that only makes artifacts; undefined for one that also shows or keeps how. */
 async function memoryOf(
@@ -281,23 +298,38 @@ async function writeMade(made: readonly Made[], destination: Destination, { prin
     reporter.say(`${paths[i]}  ${sizeText(bytes.length)}  ${note}${detail && `  ${detail}`}`);
 }
 
-/** Runs `work` with the workers of both back ends for GPUs, which all targets share; each starts when it is first needed. */
-async function withWorkerFor<T>(
-  targets: readonly Target[],
-  idle: boolean,
-  jobs: number | undefined,
-  options: CompileOptions,
-  work: (options: CompileOptions) => Promise<T>,
+/** The workers of both back ends for GPUs, which all targets share; each starts when it is first needed. */
+type Workers = Pick<CompileOptions, 'worker' | 'mosaicWorker'>;
+
+/** Stages that are there before any tool has run. */
+const ownStages = ['kir', 'lowered.kir', 'mlir', 'ttir', 'mgpu.mlir'];
+
+async function withWorkersFor<T>(
+  { flags, operands }: BuildArguments,
+  work: (workers: Workers) => Promise<T>,
 ): Promise<T> {
-  if (idle || !targets.some((t) => t.kind === 'gpu')) return work(options);
+  if (flags.dryRun || !flags.targets.some((t) => !t.startsWith('cpu'))) return work({});
   const { withTritonWorker } = await import('../drivers/triton/worker.js');
   const { withMosaicWorker } = await import('../drivers/mosaic/worker.js');
-  // That is behind the gates of the back end, and while the kernel is still lowered.
-  return withTritonWorker({ python: options.pythons?.triton, jobs }, (worker) =>
-    withMosaicWorker({ python: options.pythons?.mosaic, jobs }, (mosaicWorker) =>
-      work({ ...options, worker, mosaicWorker }),
-    ),
+  const { triton, mosaic } = Object.fromEntries(flags.pythons);
+  const { jobs } = flags;
+  return withTritonWorker({ python: triton, jobs }, (worker) =>
+    withMosaicWorker({ python: mosaic, jobs }, async (mosaicWorker) => {
+      const needed = flags.emit.length === 0 || flags.emit.some((stage) => !ownStages.includes(stage));
+      // Importing Triton takes as long as all that comes before its first job. What another back end may refuse waits
+      // for its gates.
+      if (needed && flags.backend !== 'mosaic_gpu' && !(await speaksOfMosaic(operands))) worker.start();
+      return work({ worker, mosaicWorker });
+    }),
   );
+}
+
+async function speaksOfMosaic(files: readonly string[]): Promise<boolean> {
+  const { useMosaicGpu } = await import('../drivers/environment.js');
+  if (useMosaicGpu()) return true;
+  // What cannot be read is told later; nothing needs to start for it.
+  const texts = await Promise.all(files.map((f) => readFile(f, 'utf8').catch(() => 'mgpu')));
+  return texts.some((text) => /mgpu|mosaic/i.test(text));
 }
 
 async function writeInto(folder: string, made: readonly Made[]): Promise<void> {

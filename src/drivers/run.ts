@@ -152,6 +152,8 @@ export async function openChannel(
   { signal, cwd }: Pick<RunOptions, 'signal' | 'cwd'> = {},
 ): Promise<Channel> {
   const child = spawn(path, args, { env: childEnvironment(), detached: true, ...(cwd === undefined ? {} : { cwd }) });
+  // What it makes is mostly for other tools; while it starts there is time to load what runs them.
+  setImmediate(() => void import('execa'));
   // Writing to one that has ended is no error of its own: its end is the answer.
   child.stdin.on('error', () => {});
   let stderr = '';
