@@ -10,6 +10,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   run: { load: () => import('./run.js') },
   check: { load: () => import('./check.js') },
   opt: { load: () => import('./opt.js') },
+  pack: { load: () => import('./pack.js') },
   toolchain: { load: () => import('./toolchain.js') },
   cache: { load: () => import('./cache.js') },
   doctor: { load: () => import('./doctor.js') },

@@ -6,7 +6,7 @@ import { parseExtent } from '../../ir/parser.js';
 import type { LaunchPlan } from '../launch-plan.js';
 import { render } from '../render.js';
 import { type ArrayParam, cArguments } from './c-arguments.js';
-import { asDType, cComment, cExtent, cText, scalarType } from './c-text.js';
+import { asDType, cComment, cExtent, cFormat, cText, scalarType } from './c-text.js';
 
 /** Exponent and mantissa of floats that C has no type for, and which special values they have, as main.c numbers them. */
 const narrowFloats: Readonly<Record<string, readonly [exponent: number, mantissa: number, special: number]>> = {
@@ -58,6 +58,7 @@ export function renderMain(plan: LaunchPlan, symbol: string): string {
   return render('launcher/main.c', {
     symbol,
     comment: cComment(plan.kernel),
+    kernelJson: cFormat(JSON.stringify(plan.kernel).slice(1, -1)),
     header: `${symbol}.h`,
     scalars: scalars.map(({ name }) => ({
       name: cText(name),

@@ -35,6 +35,7 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device) {
   *value = attribute == 75 ? capability(device) / 10 : attribute == 76 ? capability(device) % 10 : 0;
   return failure("cuDeviceGetAttribute");
 }
+API int cuDeviceGetName(char *name, int size, int device) { snprintf(name, (size_t)size, "Fake sm_%d", capability(device)); return 0; }
 API int cuCtxGetCurrent(void **context) { record("{\"call\":\"cuCtxGetCurrent\"}"); *context = current; return failure("cuCtxGetCurrent"); }
 API int cuCtxSetCurrent(void *context) {
   record("{\"call\":\"cuCtxSetCurrent\",\"device\":%d}", device_of(context));

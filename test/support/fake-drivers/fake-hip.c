@@ -33,6 +33,13 @@ API int hipInit(unsigned flags) {
 }
 API int hipGetDeviceCount(int *n) { *n = devices(); return failure("hipGetDeviceCount") ? failure("hipGetDeviceCount") : *n ? 0 : 100; }
 API int hipGetDevice(int *device) { *device = current; return failure("hipGetDevice"); }
+API int hipDeviceGet(int *device, int i) { *device = i; return 0; }
+API int hipDeviceGetName(char *name, int size, int device) {
+  char text[32];
+  architecture(device, text, sizeof text);
+  snprintf(name, (size_t)size, "Fake %s", text);
+  return 0;
+}
 API int hipSetDevice(int device) { current = device; return failure("hipSetDevice"); }
 API const char *hipGetErrorName(int error) {
   static _Thread_local char text[32];

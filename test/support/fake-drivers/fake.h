@@ -56,6 +56,7 @@ static int listed(const char *list, int n, char *into, size_t size) {
 
 static void launched(const char *call, const struct kernel *k, const unsigned grid[3], const unsigned block[3], unsigned cluster, unsigned shared, const void *stream, void **arguments) {
   size_t room = 65536, used = 0;
+  if (!getenv("FAKE_LOG")) return;
   char *text = malloc(room);
   *text = 0;
   for (int i = 0; i < k->count; i++) {
