@@ -1,13 +1,20 @@
 /** The corpus: kernels that people write, one source each for every back end. */
 
 export { asin } from './asin.kernel.js';
+export { batchedMatmul } from './batched-matmul.kernel.js';
+export { crossEntropyOnline } from './cross-entropy-online.kernel.js';
 export { cumsumSegmented } from './cumsum-segmented.kernel.js';
+export { embeddingGatherScatter } from './embedding-gather-scatter.kernel.js';
 export { fillIota } from './fill-iota.kernel.js';
 export { flashAttentionFwd } from './flash-attention-fwd.kernel.js';
 export { gatedActivations } from './gated-activations.kernel.js';
+export { int4Matmul } from './int4-matmul.kernel.js';
 export { matmulEpilogue } from './matmul-epilogue.kernel.js';
 export { matvec } from './matvec.kernel.js';
+export { persistentMatmul } from './persistent-matmul.kernel.js';
 export { philoxDropout } from './philox-dropout.kernel.js';
+export { rmsnormFwdBwd } from './rmsnorm-fwd-bwd.kernel.js';
+export { rope } from './rope.kernel.js';
 export { rowReductions } from './row-reductions.kernel.js';
 export { softmax } from './softmax.kernel.js';
 export { transpose } from './transpose.kernel.js';

@@ -2,7 +2,10 @@
 
 import { countOf, type OracleDType, type OracleKernelCall, uniforms } from './call.js';
 import { erf } from './erf.js';
+import { crossEntropyOnline, embeddingGatherScatter, rmsnormFwdBwd, rope } from './networks.js';
 import { philox } from './philox.js';
+import { batchedMatmul, int4Matmul, persistentMatmul } from './products.js';
+import { largest, sum } from './sums.js';
 
 export interface OracleKernel {
   readonly id: number;
@@ -13,19 +16,6 @@ export interface OracleKernel {
 
 const exact = { rtol: 0, atol: 0 };
 const floats = ['f32', 'f16', 'bf16'] as const;
-
-/** Sums `term(i)` for i below n. */
-function sum(n: number, term: (i: number) => number): number {
-  let total = 0;
-  for (let i = 0; i < n; i++) total += term(i);
-  return total;
-}
-
-function largest(n: number, at: (i: number) => number): number {
-  let best = Number.NEGATIVE_INFINITY;
-  for (let i = 0; i < n; i++) best = Math.max(best, at(i));
-  return best;
-}
 
 const geluTanh = (x: number): number => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
@@ -200,7 +190,14 @@ export const oracle: readonly OracleKernel[] = [
   { id: 7, name: 'row_reductions', dtypes: [...floats, 'i32'], call: rowReductions },
   { id: 8, name: 'softmax', dtypes: floats, call: softmax },
   { id: 9, name: 'matvec', dtypes: floats, call: matvec },
+  { id: 10, name: 'rmsnorm_fwd_bwd', dtypes: floats, call: rmsnormFwdBwd },
+  { id: 12, name: 'rope', dtypes: floats, call: rope },
+  { id: 13, name: 'embedding_gather_scatter', dtypes: floats, call: embeddingGatherScatter },
   { id: 14, name: 'cumsum_segmented', dtypes: ['f32', 'i32'], call: cumsumSegmented },
+  { id: 15, name: 'cross_entropy_online', dtypes: ['f32', 'bf16', 'f16'], call: crossEntropyOnline },
   { id: 16, name: 'matmul_epilogue', dtypes: matrices, call: matmulEpilogue },
+  { id: 17, name: 'batched_matmul', dtypes: matrices, call: batchedMatmul },
+  { id: 19, name: 'int4_matmul', dtypes: ['f16', 'bf16'], call: int4Matmul },
+  { id: 22, name: 'persistent_matmul', dtypes: matrices, call: persistentMatmul },
   { id: 25, name: 'flash_attention_fwd', dtypes: ['f16', 'bf16', 'f32'], call: flashAttentionFwd },
 ];

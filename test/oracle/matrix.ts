@@ -92,11 +92,14 @@ export async function runCall(
   entry.call(call);
   const { kernel, cases } = await libraryKernel(entry);
   const { params, dims = {} } = cases.settings(call);
-  const given = { ...call.inputs, ...call.scalars, ...dims };
   const failures: string[] = [];
   let outputs: Readonly<Record<string, NdArray>> = {};
   try {
-    outputs = await execute[backend](kernel.withText(params), given, shared);
+    const chosen = kernel.withText(params);
+    // A scalar of the oracle may be a parameter of the kernel.
+    const names = chosen.trace().kernel.params.map((p) => p.name);
+    const scalars = Object.fromEntries(Object.entries(call.scalars).filter(([name]) => names.includes(name)));
+    outputs = await execute[backend](chosen, { ...call.inputs, ...scalars, ...dims }, shared);
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
     failures.push(...error.diagnostics.map((d) => `${d.code}: ${d.message}`));
