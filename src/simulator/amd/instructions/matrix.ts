@@ -83,6 +83,53 @@ function reduced(x: number): number {
   return single[0]!;
 }
 
+type Load = (wave: Wave, at: number, out: Float64Array) => void;
+
+/** Reads the elements of all lanes from the registers that begin at `at`; `place` says where each belongs. */
+function loader(
+  element: Element,
+  target: AmdTarget,
+  lanes: number,
+  perLane: number,
+  place: (lane: number, j: number) => number,
+): Load {
+  const to = Int32Array.from({ length: lanes * perLane }, (_, n) => place(Math.floor(n / perLane), n % perLane));
+  const values = valuesOf(element, target);
+  if (!values)
+    return (wave, at, out) => {
+      for (let n = 0; n < to.length; n++)
+        out[to[n]!] = elementAt(wave, at, n % perLane, Math.floor(n / perLane), element, undefined);
+    };
+  const bits = 8 * bytesOf[element];
+  const perWord = 32 / bits;
+  const mask = 2 ** bits - 1;
+  return ({ vector }, at, out) => {
+    let n = 0;
+    for (let l = 0; l < lanes; l++)
+      for (let j = 0; j < perLane; j += perWord) {
+        const word = vector[at + 64 * (j / perWord) + l]!;
+        for (let e = 0; e < perWord; e++) out[to[n++]!] = values[(word >>> (bits * e)) & mask]!;
+      }
+  };
+}
+
+/** Adds to each sum the product of a row of A and a column of B, which begin where `rows` and `columns` say. */
+function addProducts(
+  sums: Float64Array,
+  A: Float64Array,
+  B: Float64Array,
+  rows: Int32Array,
+  columns: Int32Array,
+  depth: number,
+): void {
+  for (let n = 0; n < sums.length; n++) {
+    const [x, y] = [rows[n]!, columns[n]!];
+    let sum = sums[n]!;
+    for (let k = 0; k < depth; k++) sum += A[x + k]! * B[y + k]!;
+    sums[n] = sum;
+  }
+}
+
 interface Product {
   readonly rows: number;
   readonly depth: number;
@@ -114,23 +161,13 @@ function multiply(
   const rc = c.kind === 'constant' ? -1 : placeOf(i, c);
   const start = c.kind === 'constant' ? constantOf(c, result) : 0;
   const [A, B] = [new Float64Array(N * K * blocks), new Float64Array(N * K * blocks)];
-  const [va, vb] = [valuesOf(ta, target), valuesOf(tb, target)];
   const lanesOfBlock = 64 / blocks;
-  const load = (
-    wave: Wave,
-    at: number,
-    out: Float64Array,
-    element: Element,
-    values: Float32Array | undefined,
-  ): void => {
-    for (let l = 0; l < 64; l++) {
-      const block = Math.floor(l / lanesOfBlock);
-      const within = l % lanesOfBlock;
-      const k = perLane * Math.floor(within / N);
-      for (let j = 0; j < perLane; j++)
-        out[(block * N + (within % N)) * K + k + j] = elementAt(wave, at, j, l, element, values);
-    }
+  const place = (l: number, j: number): number => {
+    const block = Math.floor(l / lanesOfBlock);
+    const within = l % lanesOfBlock;
+    return (block * N + (within % N)) * K + perLane * Math.floor(within / N) + j;
   };
+  const [loadA, loadB] = [loader(ta, target, 64, perLane, place), loader(tb, target, 64, perLane, place)];
   // Which row and block a register of a lane holds.
   const groups = 64 / N;
   const placeOfResult = (r: number, l: number): readonly [block: number, row: number] => {
@@ -140,26 +177,23 @@ function multiply(
     const row = 4 * groups * Math.floor(r / 4) + 4 * part + (r % 4);
     return [Math.floor(row / N), row % N];
   };
-  const where = Array.from({ length: registersOfResult }, (_, r) =>
-    Array.from({ length: 64 }, (_, l) => {
-      const [block, row] = placeOfResult(r, l);
-      return [(block * N + row) * K, (block * N + (l % N)) * K] as const;
-    }),
-  );
   const sums = new Float64Array(64 * registersOfResult);
+  const [rows, columns] = [new Int32Array(sums.length), new Int32Array(sums.length)];
+  for (let n = 0; n < sums.length; n++) {
+    const [block, row] = placeOfResult(n >> 6, n & 63);
+    rows[n] = (block * N + row) * K;
+    columns[n] = (block * N + ((n & 63) % N)) * K;
+  }
   return (wave) => {
-    load(wave, ra, A, ta, va);
-    load(wave, rb, B, tb, vb);
+    loadA(wave, ra, A);
+    loadB(wave, rb, B);
     wave.group.launch.products += N * N * K * blocks;
     const file = result === 'i32' ? wave.vector : wave.floats;
-    for (let r = 0; r < registersOfResult; r++)
-      for (let l = 0; l < 64; l++) {
-        const [x, y] = where[r]![l]!;
-        let sum = start;
-        if (rc >= 0) sum = wide === 2 ? elementAt(wave, rc, r, l, 'f64', undefined) : file[rc + r * 64 + l]!;
-        for (let k = 0; k < K; k++) sum += A[x + k]! * B[y + k]!;
-        sums[r * 64 + l] = sum;
-      }
+    for (let n = 0; n < sums.length; n++) {
+      if (rc < 0) sums[n] = start;
+      else sums[n] = wide === 2 ? elementAt(wave, rc, n >> 6, n & 63, 'f64', undefined) : file[rc + n]!;
+    }
+    addProducts(sums, A, B, rows, columns, K);
     for (let n = 0; n < sums.length; n++) {
       if (wide === 1) file[rd + n] = sums[n]!;
       else {
@@ -246,32 +280,21 @@ function wmma(a: Element, result: 'f32' | 'i32' | 'f16' | 'bf16', b: Element = a
       const rc = c.kind === 'constant' ? -1 : placeOf(i, c);
       const start = c.kind === 'constant' ? constantOf(c, result) : 0;
       const [A, B, sums] = [new Float64Array(256), new Float64Array(256), new Float64Array(256)];
-      const [va, vb] = [valuesOf(ta, target), valuesOf(tb, target)];
-      const load = (
-        wave: Wave,
-        at: number,
-        out: Float64Array,
-        element: Element,
-        values: Float32Array | undefined,
-      ): void => {
-        for (let l = 0; l < 32; l++)
-          for (let j = 0; j < perLane; j++)
-            out[(l & 15) * 16 + (late ? 8 * (l >> 4) : 0) + j] = elementAt(wave, at, j, l, element, values);
-      };
+      const place = (l: number, j: number): number => (l & 15) * 16 + (late ? 8 * (l >> 4) : 0) + j;
+      const [loadA, loadB] = [loader(ta, target, 32, perLane, place), loader(tb, target, 32, perLane, place)];
+      const rows = Int32Array.from(sums, (_, n) => {
+        const [r, half] = [n >> 5, (n >> 4) & 1];
+        return 16 * (late ? 8 * half + r : 2 * r + half);
+      });
+      const columns = Int32Array.from(sums, (_, n) => 16 * (n & 15));
       return (wave) => {
-        load(wave, ra, A, ta, va);
-        load(wave, rb, B, tb, vb);
+        loadA(wave, ra, A);
+        loadB(wave, rb, B);
         wave.group.launch.products += 4096;
         const file = result === 'i32' ? wave.vector : wave.floats;
-        for (let r = 0; r < 8; r++)
-          for (let l = 0; l < 32; l++) {
-            const x = 16 * (late ? 8 * (l >> 4) + r : 2 * r + (l >> 4));
-            const y = 16 * (l & 15);
-            let sum = rc < 0 ? start : file[rc + r * 64 + l]!;
-            for (let k = 0; k < 16; k++) sum += A[x + k]! * B[y + k]!;
-            sums[r * 32 + l] = sum;
-          }
-        for (let r = 0; r < 8; r++) for (let l = 0; l < 32; l++) file[rd + r * 64 + l] = sums[r * 32 + l]!;
+        for (let n = 0; n < 256; n++) sums[n] = rc < 0 ? start : file[rc + 64 * (n >> 5) + (n & 31)]!;
+        addProducts(sums, A, B, rows, columns, 16);
+        for (let n = 0; n < 256; n++) file[rd + 64 * (n >> 5) + (n & 31)] = sums[n]!;
       };
     },
   };
