@@ -238,10 +238,16 @@ export class KernelBuilder {
 
   // ---- launches -------------------------------------------------------------------------------------------------------
 
-  private launch({ spec, body, loc }: Program<never, never>, name: string): ir.Launch {
+  private launch({ spec, body, loc, explicit }: Program<never, never>, name: string): ir.Launch {
     const { extents, sequential, loc: gridLoc } = spec.grid[gridExtents];
     const fast = fastMathFlags.filter((f): f is FastMathFlag => spec.fastMath?.[f] === true);
-    const setting = { folder: this.folder, grid: spec.grid, fast, onDim: (d: DimSymbol) => this.noteDim(d) };
+    const setting = {
+      folder: this.folder,
+      grid: explicit?.mesh ?? spec.grid,
+      ...(explicit ? { warpgroups: explicit.warpgroups.name } : {}),
+      fast,
+      onDim: (d: DimSymbol) => this.noteDim(d),
+    };
     const trace = new Trace(this.name, setting);
     trace.run(() => {
       const inner = (axes: readonly string[]): void => {
@@ -250,7 +256,7 @@ export class KernelBuilder {
           return loopOverAxis(trace, extents[axis]!, primaryLoc(gridLoc) ?? gridLoc, (k) =>
             trace.withAxis(axis, (k.node as { traced: never }).traced, () => inner(rest)),
           );
-        checkBodyResult((body as (handles: object) => unknown)(this.handles(trace, spec)), loc);
+        checkBodyResult((body as (handles: object) => unknown)(this.handles(trace, spec, explicit?.allocate())), loc);
       };
       inner(sequential);
     });
@@ -261,14 +267,19 @@ export class KernelBuilder {
       grid: Object.entries(extents)
         .filter(([axis]) => !sequential.includes(axis))
         .map(([axis, x]) => ({ name: axis, extent: this.extent(x, gridLoc) })),
+      ...(explicit ? { warpgroups: explicit.warpgroups } : {}),
       backendParams: [spec.compilerParams ?? []].flat().map(({ backend, options }) => ({ backend, options })),
       body: region,
       loc: this.relative(loc),
     };
   }
 
-  private handles(trace: Trace, spec: AnySpec): Record<string, unknown> {
-    const handles: Record<string, unknown> = {};
+  private handles(
+    trace: Trace,
+    spec: AnySpec,
+    scratch: Readonly<Record<string, unknown>> = {},
+  ): Record<string, unknown> {
+    const handles: Record<string, unknown> = { ...scratch };
     for (const [name, declared] of [...Object.entries(spec.inputs), ...Object.entries(spec.outputs)]) {
       if (declared instanceof ScalarSpec) {
         handles[name] = traced(trace.parameter(this.scalars.get(name)!.value, declared.loc));

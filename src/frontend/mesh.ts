@@ -8,6 +8,7 @@ import { checkOptions, checkRecord, describe, refuse } from './handle.js';
 import type { Extent } from './ref.js';
 import { userLoc } from './site.js';
 import { checkExtent } from './spec.js';
+import { type Index, symbolTile } from './tile.js';
 
 /** Threads of a block divided by those of a warpgroup. */
 export const maxWarpgroups = 8;
@@ -31,7 +32,10 @@ export class Mesh {
     readonly cluster: Readonly<Record<string, number>>,
     readonly threads: Readonly<Record<string, number>>,
     readonly loc: Loc,
-  ) {}
+  ) {
+    for (const axis of this.axes)
+      Object.defineProperty(this, axis, { value: symbolTile({ kind: 'axis', axis, grid: this, loc }) });
+  }
 
   /** Every axis, outermost first. */
   get axes(): readonly string[] {
@@ -48,8 +52,18 @@ export class DeviceMesh {
   ) {}
 }
 
-/** A mesh of blocks and warpgroups. @throws CompileError for names that come twice and extents that no device has. */
-export function mesh(spec: MeshSpec = {}): Mesh {
+type AxesOf<S> = {
+  readonly [K in S extends { readonly grid: infer G } ? keyof G : never]: Index;
+} & { readonly [K in S extends { readonly cluster: infer C } ? keyof C : never]: Index } & {
+  readonly [K in S extends { readonly threads: infer T } ? keyof T : never]: Index;
+};
+
+/**
+ * A mesh of blocks and warpgroups. Its axes are index scalars: `mesh.m` of a block, `mesh.wg` of a warpgroup.
+ *
+ * @throws CompileError for names that come twice and extents that no device has.
+ */
+export function mesh<const S extends MeshSpec>(spec: S = {} as S): Mesh & AxesOf<S> {
   checkOptions('mesh', ['grid', 'cluster', 'threads'], spec);
   const { grid = {}, cluster = {}, threads = {} } = spec;
   const loc = userLoc();
@@ -65,8 +79,13 @@ export function mesh(spec: MeshSpec = {}): Mesh {
     mistake((c) => frontendCodes.badIndex({ message: `the mesh has two axes '${twice}'` }, c), {
       help: 'axes are known by their names: give each its own',
     });
-  return new Mesh(grid, cluster, threads, loc);
+  const taken = names.find((name) => meshMembers.has(name));
+  if (taken !== undefined)
+    mistake((c) => frontendCodes.badIndex({ message: `an axis of a mesh cannot have the name '${taken}'` }, c));
+  return new Mesh(grid, cluster, threads, loc) as Mesh & AxesOf<S>;
 }
+
+const meshMembers: ReadonlySet<string> = new Set(['grid', 'cluster', 'threads', 'loc', 'axes', 'constructor']);
 
 function checkCounts(of: string, axes: Readonly<Record<string, number>>, limit: number, what: string): void {
   for (const [axis, n] of Object.entries(axes))

@@ -4,6 +4,11 @@ import { type CompilerParams as Base, givenOptions, type OptionKinds } from './c
 
 export { checkCollective, DeviceMesh, deviceMesh, Mesh, type MeshSpec, mesh } from './mesh.js';
 export {
+  type AccumulatorSpec,
+  accumulator,
+  type BarrierOptions,
+  type BarrierSpec,
+  barrier,
   gmem,
   type MemorySpace,
   type ScratchOptions,
@@ -16,7 +21,22 @@ export {
   transformRef,
   transpose,
 } from './scratch.js';
-export { type WarpgroupProgramSpec, warpgroupProgram } from './warpgroup.js';
+export {
+  Barrier,
+  commitSmem,
+  copyGmemToSmem,
+  copySmemToGmem,
+  runScoped,
+  type ScratchHandles,
+  setMaxRegisters,
+  syncWarpgroups,
+  type WarpgroupProgramSpec,
+  type WgmmaOptions,
+  waitSmemToGmem,
+  warpgroupProgram,
+  wgmma,
+  wgmmaWait,
+} from './warpgroup.js';
 
 export interface MosaicGpuOptions {
   /** Lets math functions use the hardware's approximations. */

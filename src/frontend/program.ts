@@ -101,7 +101,7 @@ export function checkProgramOptions(options: ProgramOptions): void {
     if (typeof text !== 'string') refuse(`metadata is text, '${key}' is not`, text);
 }
 
-function checkArrays(spec: BlockProgramSpec<Inputs, Outputs>): void {
+export function checkArrays(spec: BlockProgramSpec<Inputs, Outputs>): void {
   for (const kind of ['inputs', 'outputs'] as const) {
     checkRecord(`'${kind}' is a record of declarations`, spec[kind]);
     for (const [name, x] of Object.entries(spec[kind]) as [string, unknown][])
@@ -135,7 +135,18 @@ export class Program<I, O> {
     readonly spec: BlockProgramSpec<Inputs, Outputs>,
     readonly body: (handles: never) => void,
     readonly loc: Loc,
+    /** What makes it an explicit one. */
+    readonly explicit?: Explicit,
   ) {}
+}
+
+/** What a program of warpgroups has beside arrays. */
+export interface Explicit {
+  /** Whose axes the body may use. */
+  readonly mesh: object;
+  readonly warpgroups: { readonly name: string; readonly count: number };
+  /** Allocates what was declared, at the top of the body; handles by their names. */
+  readonly allocate: () => Readonly<Record<string, unknown>>;
 }
 
 /**

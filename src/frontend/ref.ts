@@ -263,7 +263,7 @@ function plus(a: Extent, b: Extent): Extent {
 }
 
 /** An integer as an i32 scalar of the trace. */
-function indexValue(x: Extent): never {
+export function indexValue(x: Extent): never {
   return useTile(typeof x === 'number' ? constant(x, i32, []) : x);
 }
 

@@ -44,13 +44,56 @@ function checkCounts(takes: string, list: readonly number[], least: number): voi
 }
 
 /** A buffer that a program allocates. */
-export interface ScratchSpec<D extends DType = DType> {
+export interface ScratchSpec<D extends DType = DType, S extends readonly number[] = readonly number[]> {
   readonly space: MemorySpace;
   readonly dtype: D;
-  readonly shape: readonly number[];
+  readonly shape: S;
   readonly transforms: readonly Transform[];
   /** @internal Where it was declared. */
   readonly loc: Loc;
+}
+
+/** Sums of products in the registers of a warpgroup. They start as zeros. */
+export interface AccumulatorSpec<D extends DType = DType, S extends readonly number[] = readonly number[]> {
+  readonly space: 'acc';
+  readonly dtype: D;
+  readonly shape: S;
+  /** @internal Where it was declared. */
+  readonly loc: Loc;
+}
+
+/** Barriers in shared memory, of one name. */
+export interface BarrierSpec {
+  readonly space: 'barrier';
+  readonly arrivals: number;
+  readonly count: number;
+  /** @internal Where they were declared. */
+  readonly loc: Loc;
+}
+
+/** Sums of a warpgroup: f32 in a shape of two axes. */
+export function accumulator<D extends DType, const S extends readonly number[]>(
+  dtype: D,
+  shape: S,
+): AccumulatorSpec<D, S> {
+  checkDType("'accumulator' takes a dtype", dtype);
+  checkCounts("'accumulator' takes a shape", shape, 1);
+  return { space: 'acc', dtype, shape, loc: userLoc() };
+}
+
+export interface BarrierOptions {
+  /** Arrivals that complete a phase: a copy counts as one, as does each warpgroup that arrives. 1 unless said otherwise. */
+  readonly arrivals?: number;
+  /** How many barriers; `.at(i)` chooses one. */
+  readonly count?: number;
+}
+
+/** Barriers that copies and warpgroups arrive on. */
+export function barrier(options: BarrierOptions = {}): BarrierSpec {
+  checkOptions('barrier', ['arrivals', 'count'], options);
+  const { arrivals = 1, count = 1 } = options;
+  checkCounts("'arrivals' and 'count' of a barrier are numbers", [arrivals, count], 1);
+  return { space: 'barrier', arrivals, count, loc: userLoc() };
 }
 
 export interface ScratchOptions {
@@ -59,7 +102,11 @@ export interface ScratchOptions {
 
 const declare =
   (space: MemorySpace) =>
-  <D extends DType>(dtype: D, shape: readonly number[], options: ScratchOptions = {}): ScratchSpec<D> => {
+  <D extends DType, const S extends readonly number[]>(
+    dtype: D,
+    shape: S,
+    options: ScratchOptions = {},
+  ): ScratchSpec<D, S> => {
     checkDType(`'${space}' takes a dtype`, dtype);
     checkCounts(`'${space}' takes a shape`, shape, 1);
     checkOptions(space, ['transforms'], options);

@@ -49,6 +49,8 @@ export interface TraceSetting {
   readonly folder: string;
   /** Identity of the program's grid: axes of another grid have no value here. */
   readonly grid: object;
+  /** The axis of the warpgroups, in an explicit program. */
+  readonly warpgroups?: string;
   /** What float ops may give up, recorded on each. */
   readonly fast: readonly FastMathFlag[];
   /** Told of each dim that the body reads. */
@@ -162,6 +164,7 @@ export class Trace {
       case 'dim':
         return createOp('dim', {}, { name: symbol.name }, loc);
       case 'axis':
+        if (symbol.axis === this.setting.warpgroups) return createOp('warpgroup_id', {}, {}, loc);
         return createOp('program_id', {}, { axis: symbol.axis }, loc);
       case 'number':
         return createOp('constant', {}, { value: symbol.value }, loc, { types: [indexType] });

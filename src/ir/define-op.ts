@@ -3,7 +3,15 @@
 import type { AttrSpecs, AttrsOf } from './attributes.js';
 import { bool, type DType, isFloat, isInt, u32 } from './dtypes.js';
 import type { TileValue } from './tile-value.js';
-import { indexType, type MemorySpace, type RefType, sameType, type TileType, type Type } from './types.js';
+import {
+  type BarrierType,
+  indexType,
+  type MemorySpace,
+  type RefType,
+  sameType,
+  type TileType,
+  type Type,
+} from './types.js';
 import type { Region, Value } from './value.js';
 
 // ---- operands ---------------------------------------------------------------------------------------------------
@@ -60,6 +68,7 @@ export const types = {
     (t) => t.kind === 'tile' && t.shape.length === 0 && t.dtype === bool,
   ),
   index: constraint<TileType>('an i32 scalar', (t) => sameType(t, indexType)),
+  barrier: constraint<BarrierType>('a barrier', (t) => t.kind === 'barrier'),
   ref: (...spaces: readonly MemorySpace[]): TypeConstraint<RefType> =>
     constraint(`a ref in ${spaces.join(' or ')}`, (t) => t.kind === 'ref' && spaces.includes(t.space)),
 } as const;

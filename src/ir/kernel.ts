@@ -52,10 +52,18 @@ export interface BackendParams {
 /** How deep regions may nest, the body of a launch counted: code that follows them by recursion cannot run out of stack. */
 export const maxNesting = 200;
 
+/** The warpgroups of each block of an explicit program. */
+export interface Warpgroups {
+  readonly name: string;
+  readonly count: number;
+}
+
 /** One launch of a grid of programs. The last axis of the grid is the fastest. The body sees the kernel's params. */
 export interface Launch {
   readonly name: string;
   readonly grid: readonly GridAxis[];
+  /** Of an explicit program: its body is what each warpgroup runs. */
+  readonly warpgroups?: Warpgroups;
   readonly backendParams: readonly BackendParams[];
   readonly body: Region;
   readonly loc: Loc;

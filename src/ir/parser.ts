@@ -18,6 +18,7 @@ import {
   type Module,
   maxNesting,
   type Param,
+  type Warpgroups,
 } from './kernel.js';
 import { LexicalError } from './lexer.js';
 import { tryDefinition } from './ops/index.js';
@@ -212,6 +213,7 @@ class KernelParser {
     grid.forEach((axis, i) => {
       if (grid.slice(0, i).some((other) => other.name === axis.name)) this.redefined('grid axis', axis.name, axis.at);
     });
+    const warpgroups = this.warpgroups();
     const backendParams: BackendParams[] = [];
     while (reader.is('params')) {
       const paramsAt = reader.loc;
@@ -225,10 +227,22 @@ class KernelParser {
     return {
       name,
       grid: grid.map(({ name: axis, extent }): GridAxis => ({ name: axis, extent })),
+      ...(warpgroups ? { warpgroups } : {}),
       backendParams,
       body,
       loc,
     };
+  }
+
+  private warpgroups(): Warpgroups | undefined {
+    const { reader } = this;
+    if (!reader.accept('warpgroups')) return undefined;
+    reader.expect('(');
+    const name = reader.identifier('an axis of warpgroups');
+    reader.expect('=');
+    const count = reader.integer('a number of warpgroups');
+    reader.expect(')');
+    return { name, count };
   }
 
   private backendParams(): BackendParams {

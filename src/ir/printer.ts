@@ -59,10 +59,11 @@ class KernelPrinter {
     return `${param.role} ${name}${alias}${param.zeroed ? ' zeroed' : ''}: ${type}${this.loc(param.loc)}`;
   }
 
-  private launch({ name, grid, backendParams, body, loc }: Launch): void {
+  private launch({ name, grid, warpgroups, backendParams, body, loc }: Launch): void {
     const axes = grid.map((axis) => `${printIdentifier(axis.name)} = ${printExtent(axis.extent)}`).join(', ');
     const params = backendParams.map(printBackendParams).join('');
-    this.line(1, `launch @${printIdentifier(name)} grid(${axes})${params}${this.loc(loc)} {`);
+    const groups = warpgroups ? ` warpgroups(${printIdentifier(warpgroups.name)} = ${warpgroups.count})` : '';
+    this.line(1, `launch @${printIdentifier(name)} grid(${axes})${groups}${params}${this.loc(loc)} {`);
     for (const op of body.ops) this.op(op, 2);
     this.line(1, '}');
   }

@@ -2,7 +2,7 @@ import { assertNever } from '../diagnostics/diagnostic.js';
 import { bool, type DType, i32 } from './dtypes.js';
 import { type Extent, printExtent, sameExtent } from './symbolic.js';
 
-export const memorySpaces = ['gmem', 'smem', 'tmem'] as const;
+export const memorySpaces = ['gmem', 'smem', 'tmem', 'acc'] as const;
 export type MemorySpace = (typeof memorySpaces)[number];
 
 /** An immutable value in registers: elements of one dtype in a static shape. Rank 0 is a scalar; every extent is at least 1. */

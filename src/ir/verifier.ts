@@ -8,6 +8,7 @@
  * - every value has one definition, and is used behind it, in its region or one inside;
  * - terminators end the regions of ops and stand nowhere else;
  * - `dim`, `program_id` and `num_programs` name dims and grid axes that exist; inputs are not written;
+ * - ops of warpgroups stand in launches that have them;
  * - valid extents that meet are one, and none leaves the loop or branch that alone knows it.
  */
 
@@ -18,6 +19,7 @@ import { RaggedAnalysis } from './analyses/ragged.js';
 import { checkOp } from './check-op.js';
 import { type ArrayParam, type Dim, type Kernel, type Launch, maxNesting } from './kernel.js';
 import { isOp, tryDefinition, writtenRef } from './ops/index.js';
+import { warpgroupOpNames } from './ops/warpgroup.js';
 import { argumentsOf, type Extent } from './symbolic.js';
 import { elementCount, maxRank, printType, type Type } from './types.js';
 import type { GenericOp, Region, Value } from './value.js';
@@ -156,6 +158,8 @@ class LaunchVerifier {
     for (const v of operandsOf(op))
       if (!this.inScope.has(v)) this.sink(irCodes.notInScope({ op: op.name, type: printType(v.type) }, { loc }));
     if (definition.terminator && !mayTerminate) this.sink(irCodes.misplacedTerminator({ op: op.name }, { loc }));
+    if (warpgroupOpNames.has(op.name) && !this.launch.warpgroups)
+      this.sink(irCodes.invalidOp({ message: `'${op.name}' needs a launch of warpgroups` }, { loc }));
     if (isOp(op, 'dim') && !this.dims.has(op.attrs.name))
       this.sink(irCodes.undefinedName({ what: 'dim', name: `'${op.attrs.name}'` }, { loc }));
     if ((isOp(op, 'program_id') || isOp(op, 'num_programs')) && !this.axes.has(op.attrs.axis))

@@ -55,8 +55,9 @@ export function chooseBackend(
         },
       ),
     ]);
+  const isExplicit = kernel.launches.some((launch) => launch.warpgroups);
   const single = carried.size === 1 ? [...carried.keys()][0] : undefined;
-  const chosen = backend ?? single ?? (useMosaicGpu ? 'mosaic_gpu' : 'triton');
+  const chosen = backend ?? (isExplicit ? 'mosaic_gpu' : single) ?? (useMosaicGpu ? 'mosaic_gpu' : 'triton');
   if (chosen === 'mosaic_gpu') gateTarget(kernel, target, carried.get(chosen) ?? kernel.launches[0]?.loc ?? kernel.loc);
   return chosen;
 }

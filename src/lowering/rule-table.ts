@@ -2,6 +2,7 @@ import { loweringCodes } from '../diagnostics/codes/lowering.js';
 import { CompileError } from '../diagnostics/diagnostic.js';
 import type { Loc } from '../diagnostics/location.js';
 import type { OpName, OpOf } from '../ir/ops/index.js';
+import { type WarpgroupOpName, warpgroupOpNames } from '../ir/ops/warpgroup.js';
 
 /** How a back end lowers each op. A table that does not mention an op of the IR is a type error. */
 export type RuleTable<Context> = { readonly [N in OpName]: (context: Context, op: OpOf<N>) => void };
@@ -22,4 +23,13 @@ export function withOpLocation<T>(loc: () => Loc, target: string, lower: () => T
     if (!(error instanceof Unsupported)) throw error;
     throw new CompileError([loweringCodes.unsupported({ what: error.message, target }, { loc: loc() })]);
   }
+}
+
+/** The rules of a back end that has no explicit programs. */
+export function noWarpgroups<Context>(backend: string): Pick<RuleTable<Context>, WarpgroupOpName> {
+  const refuse = (): never =>
+    unsupportedOp(
+      `an explicit program (plgpu.warpgroupProgram) with ${backend}: it is for Mosaic GPU and the interpreter`,
+    );
+  return Object.fromEntries([...warpgroupOpNames].map((name) => [name, refuse])) as never;
 }

@@ -243,9 +243,9 @@ describe('what Mosaic GPU cannot do', () => {
       "TW1016 at mesh: the mesh has two axes 'm'",
     ],
     [
-      'an explicit program, as long as there is none',
+      'a cluster, as long as there is none',
       () => program(mesh),
-      'TW2041 at warpgroupProgram: this version of tilewright cannot trace plgpu.warpgroupProgram yet',
+      'TW2041 at warpgroupProgram: plgpu.warpgroupProgram does not have clusters of blocks yet',
     ],
   ])('%s', async (_, work, expected) => expect(await findingOf(work)).toBe(expected));
 

@@ -82,12 +82,12 @@ export const backendCodes = {
     ({ kernel }) =>
       `pallasCall is deprecated on the Mosaic GPU backend: migrate '${kernel}' to plgpu.warpgroupProgram (or blockProgram)`,
   ),
-  explicitPending: defineCode<{}>(
+  explicitPending: defineCode<{ what: string }>(
     'TW2041',
     'error',
-    'explicit programs are not there yet',
-    'This version checks the mesh and the scratch memory of an explicit program, but cannot trace its body yet. `blockProgram` runs on every back end.',
-    () => 'this version of tilewright cannot trace plgpu.warpgroupProgram yet',
+    'what explicit programs cannot do yet',
+    'This version traces and interprets explicit programs of one block with up to eight warpgroups. `blockProgram` runs on every back end.',
+    ({ what }) => `plgpu.warpgroupProgram does not have ${what} yet`,
   ),
   strideUnpromised: defineCode<{ array: string; multiple: number; dtype: string }>(
     'TW2042',

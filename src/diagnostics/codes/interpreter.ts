@@ -59,4 +59,27 @@ export const interpreterCodes = {
     '`--print-values` takes the name of a value, as `.kir` text shows it, or `FILE:LINE`: all that is computed or stored there.',
     ({ name }) => `no value to print is meant by '${name}'`,
   ),
+  phaseMissed: defineCode<{ barrier: string; waited: number; completed: number; warpgroup: string }>(
+    'TW5008',
+    'error',
+    'a phase of a barrier that was missed',
+    'A barrier tells odd phases from even ones only. A warpgroup that waits for a phase when the next one is complete as well hangs on a device. Let whoever arrives wait for those who wait.',
+    ({ barrier, waited, completed, warpgroup }) =>
+      `${warpgroup} waits for phase ${waited} of barrier '${barrier}', which has completed ${completed}`,
+  ),
+  barrierOverrun: defineCode<{ barrier: string; arrivals: number; warpgroup: string }>(
+    'TW5009',
+    'error',
+    'more arrivals on a barrier than it counts',
+    'All arrivals of a phase are in, but bytes that they announced are not: one more belongs to no phase.',
+    ({ barrier, arrivals, warpgroup }) =>
+      `${warpgroup} arrives on barrier '${barrier}', which has all ${arrivals} arrivals of its phase`,
+  ),
+  unfinished: defineCode<{ what: string; count: number; warpgroup: string }>(
+    'TW5010',
+    'error',
+    'an asynchronous operation that nothing waits for',
+    'The shared memory of a block ends with the block. What still reads or writes it then reads or writes that of another.',
+    ({ what, count, warpgroup }) => `${warpgroup} ends with ${count} ${what} that nothing has waited for`,
+  ),
 } as const;

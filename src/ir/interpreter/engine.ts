@@ -30,9 +30,10 @@ import {
   storeBlock,
 } from './memory.js';
 import type { Observer, Program } from './observer.js';
+import { type BarrierGroup, type Block, type Faults, isWarpgroupOp, type Operands } from './warpgroups.js';
 
 /** A value at run time. */
-export type RuntimeValue = TileValue | Buffer;
+export type RuntimeValue = TileValue | Buffer | BarrierGroup;
 
 /** What a thread knows of the world: its place in the grid and the run-time extents. */
 export interface ProgramContext {
@@ -47,6 +48,8 @@ export interface ProgramContext {
     readonly values: { readonly has: (value: Value) => boolean };
     readonly take: (value: Value, tile: TileValue) => void;
   };
+  /** Of an explicit program: which warpgroup of which block this is. */
+  readonly warpgroup?: { readonly number: number; readonly block: Block; readonly faults: Faults };
   /** Ends the run with a report. */
   readonly outOfBounds: (op: GenericOp, access: BlockAccess | IndexedAccess, axis: number, index: number) => never;
   readonly badStep: (op: GenericOp, step: number) => never;
@@ -277,10 +280,26 @@ export class Thread {
         return this.leave(this.tiles((op as OpOf<'yield'>).operands.values));
       case 'condition':
         return this.decide(op as OpOf<'condition'>);
+      case 'warpgroup_id':
+        return this.bind(op.results, [scalarValue(this.context.warpgroup!.number)]);
       default:
-        throw new InternalError(`op '${name}' has no reference meaning`);
+        if (!isWarpgroupOp(op)) throw new InternalError(`op '${name}' has no reference meaning`);
+        return this.executeInBlock(op);
     }
   }
+
+  /** An op of a warpgroup. One that has to wait is executed again. */
+  private executeInBlock(op: GenericOp): void {
+    const { number, block, faults } = this.context.warpgroup!;
+    if (!block.execute(number, op, this.operands, faults)) this.frames.at(-1)!.next--;
+  }
+
+  private readonly operands: Operands = {
+    number: (v) => this.number(v),
+    buffer: (v) => this.values.get(v) as Buffer,
+    barriers: (v) => this.values.get(v) as BarrierGroup,
+    bind: (v, given) => this.bind([v], [given]),
+  };
 
   private enterIf(op: OpOf<'if'>): void {
     const condition = this.tile(op.operands.condition);
@@ -338,7 +357,9 @@ export class Thread {
   }
 
   private load(op: OpOf<'load'>): void {
-    const { other } = op.operands;
+    const { ref, other } = op.operands;
+    const { warpgroup } = this.context;
+    if (ref.type.space === 'acc') warpgroup?.block.finishProducts(warpgroup.number);
     const type = op.results[0]!.type as TileType;
     const access = this.block(op, type.shape, []);
     const tile = loadBlock(access, other && this.tile(other), op.attrs.whole ?? false);

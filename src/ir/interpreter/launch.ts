@@ -15,6 +15,7 @@ import type { Buffer } from './memory.js';
 import type { InterpreterArguments, InterpretOptions } from './options.js';
 import { mayWait, randomNumbers, residentPrograms, startOrder } from './schedule.js';
 import { shownValues, tileText } from './show.js';
+import { Block, type Faults } from './warpgroups.js';
 
 /** Ops that each program may execute while all of them only wait. */
 const patience = 20_000;
@@ -67,7 +68,8 @@ export class LaunchRun {
       (ref) => this.params.get(ref) as Buffer | undefined,
       (program) => this.nameOf(this.idsOf(program)),
     );
-    if (seed !== undefined || mayWait(this.launch)) this.takeTurns(seed);
+    if (this.launch.warpgroups) this.runBlocks(this.launch.warpgroups.count, seed);
+    else if (seed !== undefined || mayWait(this.launch)) this.takeTurns(seed);
     else this.oneAfterTheOther();
   }
 
@@ -111,6 +113,114 @@ export class LaunchRun {
       }
       if (quiet > patience * residents.length && mayWait(this.launch)) this.stopDeadlock(residents);
     }
+  }
+
+  /** Explicit programs, block by block. Their warpgroups take turns; copies land as late as can be, or as the seed says. */
+  private runBlocks(count: number, seed: number | undefined): void {
+    const { maxSteps = 1e8, cancelled, progress } = this.options;
+    const random = seed === undefined ? undefined : randomNumbers(seed);
+    const order = startOrder(this.programs, random);
+    for (let at = 0; at < this.programs && !cancelled?.(); at++) {
+      const program = order(at);
+      const ids = this.idsOf(program);
+      const shown = this.nameOf(ids);
+      const { sanitizer } = this;
+      const block = new Block(
+        count,
+        sanitizer && ((wg, event) => sanitizer.asynchronous(event, wg, { number: program, shown })),
+      );
+      const faults = Array.from({ length: count }, (_, wg) => this.faultsOf(wg, shown));
+      const residents = faults.map((own, number): Resident => {
+        const context = { ...this.contextOf(program, ids, shown), warpgroup: { number, block, faults: own } };
+        return { thread: new Thread(this.launch.body, this.params, context, this.ragged), shown, steps: 0 };
+      });
+      for (let turn = 0; ; turn++) {
+        const able = residents.filter(({ thread }, wg) => !thread.done && !block.waitOf(wg));
+        const { pending } = block;
+        if (random && pending > 0 && random(able.length + 1) === able.length) {
+          block.advance(random(pending));
+          continue;
+        }
+        if (able.length === 0) {
+          if (residents.every(({ thread }) => thread.done)) break;
+          if (block.landOne()) continue;
+          this.stopWaiting(residents, block, shown);
+        }
+        const resident = able[random ? random(able.length) : turn % able.length]!;
+        const number = residents.indexOf(resident);
+        for (
+          let i = random ? 1 + random(16) : turnLength;
+          i > 0 && !resident.thread.done && !block.waitOf(number);
+          i--
+        ) {
+          if (resident.steps++ === maxSteps) this.stopLongRun(resident.thread, shown);
+          resident.thread.step();
+        }
+      }
+      block.finish((wg) => faults[wg]!);
+      progress?.(at + 1, this.programs);
+    }
+  }
+
+  private warpgroupName(warpgroup: number, program: string): string {
+    return `warpgroup ${this.launch.warpgroups!.name}=${warpgroup} of program ${program}`;
+  }
+
+  private faultsOf(number: number, shown: string): Faults {
+    const warpgroup = this.warpgroupName(number, shown);
+    return {
+      missed: (op, barrier, waited, completed) =>
+        fail(interpreterCodes.phaseMissed({ barrier, waited, completed, warpgroup }, { loc: op.loc })),
+      overrun: (op, barrier, arrivals) =>
+        fail(
+          interpreterCodes.barrierOverrun(
+            { barrier, arrivals, warpgroup },
+            { loc: op.loc, help: 'count every copy and every arrive of a phase in `arrivals`' },
+          ),
+        ),
+      unfinished: (op, what, count) =>
+        fail(
+          interpreterCodes.unfinished(
+            { what, count, warpgroup },
+            { loc: op.loc, help: 'wait for the barrier, waitSmemToGmem(0) or wgmmaWait(0) before the end' },
+          ),
+        ),
+      noBarrier: (op, barrier, index, extent) =>
+        fail(
+          interpreterCodes.outOfBounds(
+            { access: op.name, ref: barrier, axis: 0, index, extent, program: shown },
+            { loc: op.loc },
+          ),
+        ),
+      outOfBounds: (op, access, axis, index) => {
+        const { name, shape } = access.buffer;
+        const notes: DiagnosticNote[] = [{ message: blockMap(access) }];
+        fail(
+          interpreterCodes.outOfBounds(
+            { access: op.name, ref: name, axis, index, extent: shape[axis]!, program: shown },
+            { loc: op.loc, notes },
+          ),
+        );
+      },
+    };
+  }
+
+  /** No warpgroup of a block can go on, and nothing is on its way. */
+  private stopWaiting(residents: readonly Resident[], block: Block, shown: string): never {
+    const waits = residents.flatMap(({ thread }, wg) => {
+      const op = thread.done ? undefined : block.waitOf(wg);
+      return op ? [{ op, text: `${this.warpgroupName(wg, shown)} waits at '${op.name}'` }] : [];
+    });
+    fail(
+      sanitizerCodes.deadlock(
+        { waits: waits.map(({ text }) => text) },
+        {
+          loc: waits[0]?.op.loc ?? this.launch.loc,
+          notes: waits.slice(1).map(({ op, text }) => ({ message: text, loc: op.loc })),
+          help: 'each wait needs a phase: all arrivals that its barrier counts, and the bytes of their copies',
+        },
+      ),
+    );
   }
 
   private idsOf(program: number): Map<string, number> {

@@ -12,6 +12,25 @@ export interface Program {
   readonly shown: string;
 }
 
+/** What happens beside the ops of a warpgroup: a copy or product is started and, later, takes place; barriers are used. */
+export type AsyncEvent =
+  | { readonly kind: 'arrive' | 'wait'; readonly op: GenericOp; readonly barrier: object }
+  | { readonly kind: 'fence' | 'storesDone'; readonly op: GenericOp }
+  | {
+      readonly kind: 'load' | 'loaded';
+      readonly op: GenericOp;
+      readonly source: BlockAccess;
+      readonly target: BlockAccess;
+      readonly barrier: object;
+    }
+  | {
+      readonly kind: 'store' | 'stored';
+      readonly op: GenericOp;
+      readonly source: BlockAccess;
+      readonly target: BlockAccess;
+    }
+  | { readonly kind: 'product' | 'productDone'; readonly op: GenericOp; readonly sources: readonly BlockAccess[] };
+
 /** Each hook that is given a result gives back the one to go on with. */
 export interface Observer {
   /** A pure op was evaluated. */
@@ -32,4 +51,6 @@ export interface Observer {
   updated(op: GenericOp, access: IndexedAccess, values: readonly TileValue[], old: TileValue, at: Program): TileValue;
   /** A loop or branch goes where scalars say. */
   decided(op: GenericOp, scalars: readonly TileValue[], at: Program): void;
+  /** Something asynchronous of a warpgroup of an explicit program. */
+  asynchronous(event: AsyncEvent, warpgroup: number, at: Program): void;
 }

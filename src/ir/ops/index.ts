@@ -16,6 +16,7 @@ import { memoryOps } from './memory.js';
 import { randomOps } from './random.js';
 import { shapeOps } from './shape.js';
 import { sortOps } from './sort.js';
+import { warpgroupOps } from './warpgroup.js';
 
 export const opTable = [
   ...shapeOps,
@@ -29,6 +30,7 @@ export const opTable = [
   ...memoryOps,
   ...controlOps,
   ...debugOps,
+  ...warpgroupOps,
 ] as const;
 
 type Definition = (typeof opTable)[number];

@@ -121,7 +121,7 @@ export const memoryOps = [
     semantics:
       'Where the mask is false nothing is read: the element is `other`, or unspecified without it. The tile is valid up to its `valid` extents and those of the mask; with `whole` (after legalisation) it counts as full, and what lies beyond is unspecified.',
     operands: {
-      ref: one(types.ref('gmem', 'smem', 'tmem')),
+      ref: one(types.ref('gmem', 'smem', 'tmem', 'acc')),
       ...block,
       mask: optional(types.bool),
       other: optional(types.scalar),

@@ -9,7 +9,7 @@ import {
   forEachRun,
   type IndexedAccess,
 } from '../interpreter/memory.js';
-import type { Observer, Program } from '../interpreter/observer.js';
+import type { AsyncEvent, Observer, Program } from '../interpreter/observer.js';
 import type { Kernel, Launch } from '../kernel.js';
 import { isOp, writtenRef } from '../ops/index.js';
 import type { TileValue } from '../tile-value.js';
@@ -157,6 +157,13 @@ export class Sanitizer implements Observer {
           ),
       );
     }
+  }
+
+  // ---- explicit programs ----------------------------------------------------------------------------------------------
+
+  asynchronous(event: AsyncEvent, _warpgroup: number, at: Program): void {
+    if (event.kind === 'stored') this.write(event.op, event.target, at);
+    if (event.kind === 'load') this.read(event.op, event.source, at);
   }
 
   // ---- values -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 import { InternalError } from '../../diagnostics/diagnostic.js';
 import type { GenericOp } from '../../ir/value.js';
-import type { RuleTable } from '../rule-table.js';
+import { noWarpgroups, type RuleTable } from '../rule-table.js';
 import { lowerConcatenate, lowerInsert, lowerJoin, lowerSlice, lowerSplit, lowerTakeAlong } from './arrange.js';
 import { lowerCombine } from './combine.js';
 import { lowerFor, lowerIf, lowerWhile } from './control.js';
@@ -120,4 +120,5 @@ export const cpuRules: RuleTable<RegionLowering> = {
   if: lowerIf,
   yield: ends,
   condition: ends,
+  ...noWarpgroups('cpu'),
 };

@@ -5,7 +5,7 @@ import type { TileType } from '../../ir/types.js';
 import type { GenericOp } from '../../ir/value.js';
 import { operandsOf } from '../../ir/walk.js';
 import { mlirString } from '../mlir.js';
-import type { RuleTable } from '../rule-table.js';
+import { noWarpgroups, type RuleTable } from '../rule-table.js';
 import { type ElementRule, elementRules } from './arithmetic.js';
 import { lowerCombined, lowerDot, lowerReduce, lowerScan } from './contraction.js';
 import { lowerAtomic, lowerCas, lowerGather, lowerLoad, lowerScatter, lowerStore } from './memory.js';
@@ -102,4 +102,5 @@ export const tritonRules: RuleTable<ProgramLowering> = {
   if: (l, op) => l.if(op),
   yield: ends,
   condition: ends,
+  ...noWarpgroups('triton'),
 };
