@@ -39,10 +39,11 @@ function chooseArguments(
   plans: readonly LaunchPlan[],
   given: Readonly<Record<string, HostValue>>,
 ): Record<string, HostValue> {
-  const dims = new Set(kernel.dims.map((d) => d.name));
-  const inputs = new Set(kernel.params.map((p) => (p.kind === 'array' ? (p.aliasOf ?? p.name) : p.name)));
+  // One list of inputs serves several kernels: what a name means in this one decides whether it is meant.
+  const numbers = new Set([...kernel.dims, ...kernel.params.filter((p) => p.kind === 'scalar')].map((p) => p.name));
+  const arrays = new Set(kernel.params.flatMap((p) => (p.kind === 'array' ? [p.aliasOf ?? p.name] : [])));
   const values: Record<string, HostValue> = Object.fromEntries(
-    Object.entries(given).filter(([name]) => dims.has(name) || inputs.has(name)),
+    Object.entries(given).filter(([name, value]) => (typeof value === 'object' ? arrays : numbers).has(name)),
   );
   kernel.dims.forEach(({ name }, i) => {
     values[name] ??= chooseSize(name, i, plans);

@@ -70,7 +70,19 @@ export function hostArgs(
         ...link,
       ];
     case 'hipcc':
-      return ['-O2', '-fPIC', '-std=gnu11', ...kind, ...extra, ...language, '-o', output, ...link];
+      return [
+        '-O2',
+        '-fPIC',
+        '-std=gnu11',
+        ...kind,
+        // It names the HIP runtime itself, which is looked for only when a kernel is launched.
+        ...(stage === 'obj' ? [] : ['-Wl,--as-needed']),
+        ...extra,
+        ...language,
+        '-o',
+        output,
+        ...link,
+      ];
   }
 }
 
