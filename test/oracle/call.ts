@@ -1,13 +1,13 @@
 /** One call of a corpus kernel: seeded inputs, rounded to their dtype, and results in float64 from the rounded inputs. */
 
 import type { NdArray } from '../../src/api/nd-array.js';
-import { bf16, bool, f16, f32, f64, i8, i32, i64, u8, u32 } from '../../src/ir/dtypes.js';
+import { bf16, bool, f8e4m3fn, f8e5m2, f16, f32, f64, i8, i32, i64, u8, u32 } from '../../src/ir/dtypes.js';
 import { nd, type OracleCall, type Tolerance, toleranceOf } from '../../src/testing/index.js';
 
 export const caseNames = ['aligned', 'ragged', 'minimal'] as const;
 export type CaseName = (typeof caseNames)[number];
 
-const dtypes = { f64, f32, tf32: f32, f16, bf16, i64, i32, u32, u8, i8, bool } as const;
+const dtypes = { f64, f32, tf32: f32, f16, bf16, i64, i32, u32, u8, i8, bool, e4m3: f8e4m3fn, e5m2: f8e5m2 } as const;
 export type OracleDType = keyof typeof dtypes;
 
 /** Products of tf32 operands, summed in f32. */

@@ -1,10 +1,11 @@
 /** The corpus in float64, straight from its formulas: what `kernels/` is held to on every back end. */
 
+import { attentionBounds, pagedDecodeAttention } from './attention.js';
 import { countOf, type OracleDType, type OracleKernelCall, uniforms } from './call.js';
 import { erf } from './erf.js';
-import { crossEntropyOnline, embeddingGatherScatter, rmsnormFwdBwd, rope } from './networks.js';
+import { crossEntropyOnline, embeddingGatherScatter, layernormFwdBwd, rmsnormFwdBwd, rope } from './networks.js';
 import { philox } from './philox.js';
-import { batchedMatmul, int4Matmul, persistentMatmul } from './products.js';
+import { batchedMatmul, groupedMatmul, int4Matmul, persistentMatmul, scaledMatmul } from './products.js';
 import { largest, sum } from './sums.js';
 
 export interface OracleKernel {
@@ -155,7 +156,6 @@ function flashAttentionFwd(c: OracleKernelCall): void {
   const [b, hq, hkv, s, d] = c.pick<Sizes>([1, 4, 2, 256, 64], [2, 3, 1, 197, 64], [1, 1, 1, 1, 16]);
   const [q, k, v] = [c.normal('q', [b, hq, s, d]), c.normal('k', [b, hkv, s, d]), c.normal('v', [b, hkv, s, d])];
   const scale = c.scalar('scale', 1 / Math.sqrt(d));
-  const bounds = { f32: [2e-5, 1e-5], f16: [3e-3, 1.5e-3], bf16: [1.5e-2, 1e-2] }[c.dtype as 'f32' | 'f16' | 'bf16'];
   for (const causal of [true, false]) {
     const [o, lse] = [new Float64Array(q.length), new Float64Array(b * hq * s)];
     for (let row = 0; row < lse.length; row++) {
@@ -173,7 +173,7 @@ function flashAttentionFwd(c: OracleKernelCall): void {
       for (let t = 0; t < d; t++) o[row * d + t] = sum(seen, (j) => weights[j]! * v[(shared + j) * d + t]!) / total;
     }
     const tag = causal ? 'causal' : 'full';
-    c.result(`o_${tag}`, [b, hq, s, d], (i) => o[i]!, { rtol: bounds[0]!, atol: bounds[1]! });
+    c.result(`o_${tag}`, [b, hq, s, d], (i) => o[i]!, attentionBounds(c));
     c.result(`lse_${tag}`, [b, hq, s], (i) => lse[i]!, { dtype: 'f32', rtol: 1e-5, atol: 2e-5 });
   }
 }
@@ -191,13 +191,17 @@ export const oracle: readonly OracleKernel[] = [
   { id: 8, name: 'softmax', dtypes: floats, call: softmax },
   { id: 9, name: 'matvec', dtypes: floats, call: matvec },
   { id: 10, name: 'rmsnorm_fwd_bwd', dtypes: floats, call: rmsnormFwdBwd },
+  { id: 11, name: 'layernorm_fwd_bwd', dtypes: floats, call: layernormFwdBwd },
   { id: 12, name: 'rope', dtypes: floats, call: rope },
   { id: 13, name: 'embedding_gather_scatter', dtypes: floats, call: embeddingGatherScatter },
   { id: 14, name: 'cumsum_segmented', dtypes: ['f32', 'i32'], call: cumsumSegmented },
   { id: 15, name: 'cross_entropy_online', dtypes: ['f32', 'bf16', 'f16'], call: crossEntropyOnline },
   { id: 16, name: 'matmul_epilogue', dtypes: matrices, call: matmulEpilogue },
   { id: 17, name: 'batched_matmul', dtypes: matrices, call: batchedMatmul },
+  { id: 18, name: 'scaled_matmul', dtypes: ['i8', 'e4m3', 'e5m2'], call: scaledMatmul },
   { id: 19, name: 'int4_matmul', dtypes: ['f16', 'bf16'], call: int4Matmul },
+  { id: 21, name: 'grouped_matmul', dtypes: floats, call: groupedMatmul },
   { id: 22, name: 'persistent_matmul', dtypes: matrices, call: persistentMatmul },
   { id: 25, name: 'flash_attention_fwd', dtypes: ['f16', 'bf16', 'f32'], call: flashAttentionFwd },
+  { id: 27, name: 'paged_decode_attention', dtypes: floats, call: pagedDecodeAttention },
 ];

@@ -3,23 +3,41 @@
 import { type OracleKernelCall, uniforms } from './call.js';
 import { largest, sum } from './sums.js';
 
-export function rmsnormFwdBwd(c: OracleKernelCall): void {
+/** What normalisation of rows gives back and takes, for x centred on `mean` of each row. */
+function normalised(c: OracleKernelCall, centred: boolean): void {
   const [m, n] = c.pick([32, 512], [19, 389], [1, 1]) as [number, number];
-  const [x, w] = [c.normal('x', [m, n]), c.normal('w', [n], { scale: 0.5, shift: 1 })];
+  const x = c.normal('x', [m, n], { shift: centred ? 0.3 : 0 });
+  const w = c.normal('w', [n], { scale: 0.5, shift: 1 });
+  const b = centred ? c.normal('b', [n]) : undefined;
   const dy = c.normal('dy', [m, n]);
   const eps = c.scalar('eps', 1e-5);
-  const rstd = Float64Array.from({ length: m }, (_, i) => 1 / Math.sqrt(sum(n, (j) => x[i * n + j]! ** 2) / n + eps));
-  const row = (at: number): number => Math.floor(at / n);
-  const h = (at: number): number => x[at]! * rstd[row(at)]!;
-  const g = (at: number): number => dy[at]! * w[at % n]!;
-  const mean = Float64Array.from({ length: m }, (_, i) => sum(n, (j) => g(i * n + j) * h(i * n + j)) / n);
-  c.result('y', [m, n], (at) => h(at) * w[at % n]!, { size: 4 });
-  c.result('rstd', [m], (i) => rstd[i]!, { dtype: 'f32' });
-  const size = 4 * largest(m * n, (at) => Math.abs(rstd[row(at)]! * g(at)));
-  c.result('dx', [m, n], (at) => rstd[row(at)]! * (g(at) - h(at) * mean[row(at)]!), { size });
-  const dw = (j: number): number => sum(m, (i) => dy[i * n + j]! * h(i * n + j));
-  c.result('dw', [n], dw, { dtype: 'f32', size: 4 * Math.sqrt(m) + 4 });
+  const average = (i: number, at: (k: number) => number): number => sum(n, (j) => at(i * n + j)) / n;
+  const rows = Array.from({ length: m }, (_, i) => {
+    const mean = centred ? average(i, (k) => x[k]!) : 0;
+    return { mean, rstd: 1 / Math.sqrt(average(i, (k) => (x[k]! - mean) ** 2) + eps) };
+  });
+  const of = (k: number) => rows[Math.floor(k / n)]!;
+  const h = x.map((v, k) => (v - of(k).mean) * of(k).rstd);
+  const g = dy.map((v, k) => v * w[k % n]!);
+  const means = rows.map((_, i) => ({
+    g: centred ? average(i, (k) => g[k]!) : 0,
+    gh: average(i, (k) => g[k]! * h[k]!),
+  }));
+  const perColumn = { dtype: 'f32', size: 4 * Math.sqrt(m) + 4 } as const;
+  c.result('y', [m, n], (k) => h[k]! * w[k % n]! + (b?.[k % n] ?? 0), { size: 4 });
+  if (centred) c.result('mean', [m], (i) => rows[i]!.mean, { dtype: 'f32', size: 2 });
+  c.result('rstd', [m], (i) => rows[i]!.rstd, { dtype: 'f32' });
+  const dx = (k: number): number => {
+    const { g: mean, gh } = means[Math.floor(k / n)]!;
+    return of(k).rstd * (g[k]! - mean - h[k]! * gh);
+  };
+  c.result('dx', [m, n], dx, { size: 4 * largest(m * n, (k) => Math.abs(of(k).rstd * g[k]!)) });
+  c.result('dw', [n], (j) => sum(m, (i) => dy[i * n + j]! * h[i * n + j]!), perColumn);
+  if (centred) c.result('db', [n], (j) => sum(m, (i) => dy[i * n + j]!), perColumn);
 }
+
+export const rmsnormFwdBwd = (c: OracleKernelCall): void => normalised(c, false);
+export const layernormFwdBwd = (c: OracleKernelCall): void => normalised(c, true);
 
 export function rope(c: OracleKernelCall): void {
   type Sizes = [number, number, number, number, number];
