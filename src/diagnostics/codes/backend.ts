@@ -86,7 +86,7 @@ export const backendCodes = {
     'TW2041',
     'error',
     'what explicit programs cannot do yet',
-    'This version traces and interprets explicit programs of one block with up to eight warpgroups. `blockProgram` runs on every back end.',
+    'This version has explicit programs of up to eight warpgroups in a block, and no clusters of blocks. `blockProgram` runs on every back end.',
     ({ what }) => `plgpu.warpgroupProgram does not have ${what} yet`,
   ),
   strideUnpromised: defineCode<{ array: string; multiple: number; dtype: string }>(

@@ -25,6 +25,8 @@ const binary: Readonly<Record<string, readonly (string | undefined)[]>> = {
 
 /** Of scalars only, where operands are extents and positions. */
 const scalarBinary: Readonly<Record<string, readonly (string | undefined)[]>> = {
+  div: ['arith.divf', 'arith.divsi', 'arith.divui'],
+  rem: [undefined, 'arith.remsi', 'arith.remui'],
   cdiv: [undefined, 'arith.ceildivsi', 'arith.ceildivui'],
   floor_div: [undefined, 'arith.floordivsi', 'arith.divui'],
 };

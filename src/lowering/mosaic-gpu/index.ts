@@ -13,6 +13,7 @@ import type { GpuTarget, NvidiaTarget } from '../gpu-target.js';
 import { unsupportedOp, withOpLocation } from '../rule-table.js';
 import { symbolsFor } from '../symbol.js';
 import { emitElementwise } from './elementwise.js';
+import { ExplicitProgram } from './explicit.js';
 import { emitLineLoad, emitLineStore, emitMask, emitReduce } from './line.js';
 import { emitDot, emitLoop, emitMatrixLoad, emitRowReduce } from './matrix.js';
 import { printModule, slotParam, slotsOf } from './module.js';
@@ -35,7 +36,8 @@ export interface MosaicArray {
   readonly shape: readonly Extent[];
 }
 
-const threads = 128;
+/** Of a warpgroup. */
+const threadsOfWarpgroup = 128;
 
 /**
  * The modules of a kernel.
@@ -54,13 +56,13 @@ function lowerLaunch(kernel: Kernel, launch: Launch, target: NvidiaTarget, symbo
     () => program.at,
     target.name,
     () => {
-      for (const op of launch.body.ops) {
-        emit(program, op);
-      }
+      if (launch.warpgroups) new ExplicitProgram(program, (op) => emit(program, op)).run(launch.body);
+      else for (const op of launch.body.ops) emit(program, op);
     },
   );
   program.checkShared('fewer concurrent steps (`maxConcurrentSteps`) or smaller blocks need less');
   const slots = slotsOf(kernel);
+  const threads = threadsOfWarpgroup * (launch.warpgroups?.count ?? 1);
   const arch = [Math.floor(target.capability / 10), target.capability % 10] as const;
   const text = printModule({ symbol, slots, arch, threads, sharedBytes: program.sharedBytes }, program.finish());
   const programs = launch.grid.reduce((product, { extent }) => symbolic('mul', product, extent), 1 as Extent);

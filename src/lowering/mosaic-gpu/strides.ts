@@ -4,15 +4,15 @@ import { backendCodes } from '../../diagnostics/codes/backend.js';
 import { CompileError } from '../../diagnostics/diagnostic.js';
 import { storageBytes } from '../../ir/dtypes.js';
 import type { ArrayParam } from '../../ir/kernel.js';
-import type { OpOf } from '../../ir/ops/index.js';
 import { argumentsOf } from '../../ir/symbolic.js';
+import type { GenericOp } from '../../ir/value.js';
 import { extentMultiple, unpromised } from './facts.js';
 import type { Program } from './program.js';
 
 const strideBytes = 16;
 
 /** @throws CompileError TW2042 where rows of an array may begin where TMA cannot. */
-export function checkStrides(program: Program, param: ArrayParam, op: OpOf<'load'> | OpOf<'store'>): void {
+export function checkStrides(program: Program, param: ArrayParam, op: GenericOp): void {
   const { dtype, shape } = param.value.type;
   const multiple = strideBytes / storageBytes(dtype);
   const inner = shape.at(-1)!;

@@ -113,8 +113,8 @@ export const asyncLoad = ({ from, fromType, to, toType, at, lengths }: Copy, bar
   `slice_lengths = array<i64: ${list(lengths)}>}> : (${list([fromType, toType, barrierType, ...at.map(() => 'i32')])}) -> ()`;
 
 /** Shared to global memory by TMA, in the current group of stores. */
-export const asyncStore = ({ from, fromType, to, toType, at, lengths }: Copy): string =>
-  `"mosaic_gpu.async_store"(${list([from, to, ...at])}) <{operandSegmentSizes = array<i32: 1, 1, ${at.length}, 0, 0>, ` +
+export const asyncStore = ({ from, fromType, to, toType, at, lengths }: Copy, commits = true): string =>
+  `"mosaic_gpu.async_store"(${list([from, to, ...at])}) <{${commits ? '' : 'commit_group = false, '}operandSegmentSizes = array<i32: 1, 1, ${at.length}, 0, 0>, ` +
   `slice_lengths = array<i64: ${list(lengths)}>}> : (${list([fromType, toType, ...at.map(() => 'i32')])}) -> ()`;
 
 export const layoutCast = (x: string, type: string, layout: string): string =>
