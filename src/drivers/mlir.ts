@@ -29,6 +29,12 @@ const lowering = [
 /** Keeps line numbers: mlir-translate drops locations that have no scope. Must come last. */
 const lineInfoPass = 'ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly}';
 
+/**
+ * LLVM 22's peephole pass folds a masked load into the masked operation that uses it, and a later pass takes the two apart
+ * again as a load without the mask: it reads what is not there. Folding elsewhere respects masks.
+ */
+const withoutPeephole = '-disable-peephole';
+
 // mlir-translate writes no triple; without one, opt and llc work for an unknown machine and lose a factor of 3 to 30.
 const triple = '-mtriple=x86_64-unknown-linux-gnu';
 
@@ -51,6 +57,7 @@ export function cpuStages({ target, lineInfo, extra = {} }: CpuStageOptions): re
   const llc = (type: string) => (input: string, output: string) => [
     '-O3',
     ...machine,
+    withoutPeephole,
     '-relocation-model=pic',
     `-filetype=${type}`,
     ...(extra.llc ?? []),
