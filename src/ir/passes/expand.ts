@@ -122,7 +122,8 @@ class Expansion {
       const last = this.constant(lastValue(typeOf(input).dtype, descending), typeOf(input).dtype, wide);
       values = this.select(this.binary('lt', at, n), this.takeAlong(values, at, axis), last);
     }
-    let positions = at;
+    // One element is in order; its position is valid only where it is, as after the steps of a network.
+    let positions = n === 1 ? this.select(this.binary('eq', values, values), at, at) : at;
     for (let run = 2; run <= wide[axis]!; run *= 2)
       for (let distance = run / 2; distance >= 1; distance /= 2) {
         const partner = this.binary('xor', at, distance);
