@@ -31,11 +31,11 @@ const options = (fast: boolean, numWarps: number, numStages = 3) => ({
   ...(fast ? { fastMath: { approx: true, contract: true } } : {}),
 });
 
-/** Multiples of 16, and small enough that every offset fits 32 bits. */
-const size = (name: string, max = 2 ** 15) => dim(name, { multipleOf: 16, max });
+/** Multiples of 16, and small enough that every array has less than 2 GiB, as Triton's side promises too. */
+const size = (name: string, max = 2 ** 14) => dim(name, { multipleOf: 16, max });
 
 export const vectorAdd = kernel('vector_add', { fast: true }, ({ fast }) => {
-  const n = size('n', 2 ** 29);
+  const n = size('n', 2 ** 28);
   const g = grid({ i: cdiv(n, 1024) });
   const v = array(f32, [n]).block([1024], [g.i]);
   return blockProgram({ grid: g, inputs: { x: v, y: v }, outputs: { z: v }, ...options(fast, 4) }, ({ x, y, z }) => {
@@ -77,7 +77,7 @@ export const layerNorm = kernel('layer_norm', { fast: true }, ({ fast }) => {
 });
 
 export const histogram = kernel('histogram', { fast: true }, ({ fast }) => {
-  const n = size('n', 2 ** 29);
+  const n = size('n', 2 ** 28);
   const g = grid({ i: cdiv(n, 1024) });
   return blockProgram(
     {

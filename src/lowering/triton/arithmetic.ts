@@ -6,7 +6,7 @@ import type { GenericOp } from '../../ir/value.js';
 import type { GpuTarget } from '../gpu-target.js';
 import type { MlirValue } from '../mlir.js';
 import type { FloatPredicate, IntPredicate, TritonEmitter } from './emitter.js';
-import { elementOf } from './types.js';
+import { elementOf, shapeOfType } from './types.js';
 
 export interface ElementContext {
   readonly e: TritonEmitter;
@@ -113,14 +113,29 @@ function signsDiffer({ e }: ElementContext, remainder: MlirValue, divisor: MlirV
   return e.binary('andi', nonzero, e.compareInt('slt', e.binary('xori', remainder, divisor), e.like(0, remainder)));
 }
 
+/** Log2 of a divisor of a scalar that is a known power of two: then shifts and masks are exact. Of tiles the axes are followed better through divisions. */
+function shiftFor({ e, dtype }: ElementContext, a: MlirValue, b: MlirValue): number | undefined {
+  const by = Number(e.known(b) ?? 0);
+  const power = Math.log2(by);
+  return shapeOfType(a.type).length === 0 && by > 0 && Number.isInteger(power) && power < dtype.bits - 1
+    ? power
+    : undefined;
+}
+
+const shiftedDown = ({ e, dtype }: ElementContext, x: MlirValue, by: number): MlirValue =>
+  e.binary(dtype.signed ? 'shrsi' : 'shrui', x, e.like(by, x));
+
 const floorDivide: ElementRule = (c, a, b) => {
   const { e } = c;
+  const by = shiftFor(c, a!, b!);
+  if (by !== undefined) return shiftedDown(c, a!, by);
   const { quotient, remainder } = divide(c, a!, b!);
   if (!c.dtype.signed) return quotient;
   return e.select(signsDiffer(c, remainder, b!), e.binary('subi', quotient, e.like(1, quotient)), quotient);
 };
 
 const modulo: ElementRule = (c, a, b) => {
+  if (shiftFor(c, a!, b!) !== undefined) return c.e.binary('andi', a!, c.e.like(Number(c.e.known(b!)) - 1, a!));
   const { remainder } = divide(c, a!, b!);
   if (!c.dtype.signed) return remainder;
   return c.e.select(signsDiffer(c, remainder, b!), c.e.binary('addi', remainder, b!), remainder);
@@ -128,6 +143,12 @@ const modulo: ElementRule = (c, a, b) => {
 
 const ceilDivide: ElementRule = (c, a, b) => {
   const { e, dtype } = c;
+  const by = shiftFor(c, a!, b!);
+  if (by !== undefined) {
+    const rest = e.binary('andi', a!, e.like(2 ** by - 1, a!));
+    const more = e.convert('extui', e.compareInt('ne', rest, e.like(0, rest)), elementOf(dtype));
+    return e.binary('addi', shiftedDown(c, a!, by), more);
+  }
   const { quotient, remainder } = divide(c, a!, b!);
   const nonzero = e.compareInt('ne', remainder, e.like(0, remainder));
   const alike = dtype.signed ? e.compareInt('sge', e.binary('xori', remainder, b!), e.like(0, remainder)) : undefined;

@@ -1,10 +1,9 @@
 /** Reductions, scans and matrix products in Triton IR. What pads a tile must not count: it is replaced by the identity. */
 
-import { type DType, f64, isFloat } from '../../ir/dtypes.js';
+import { type DType, isFloat } from '../../ir/dtypes.js';
 import { type ReduceKind, reduceIdentity } from '../../ir/ops/contraction.js';
 import type { OpOf } from '../../ir/ops/index.js';
 import type { MlirValue } from '../mlir.js';
-import { unsupportedOp } from '../rule-table.js';
 import { cast, narrow, widen } from './arithmetic.js';
 import { extentMask } from './memory.js';
 import type { ProgramLowering } from './program.js';
@@ -206,13 +205,15 @@ export function lowerDot(l: ProgramLowering, op: OpOf<'dot'>): void {
   const [left, right] = [tileTypeOf(a), tileTypeOf(b)];
   const result = tileTypeOf(op.results[0]!);
   const rank = result.shape.length;
-  if (rank > 3) unsupportedOp('a dot with more than one batch axis in Triton');
-  if (left.dtype === f64) unsupportedOp('a dot of f64 in Triton');
-  if (!isFloat(left.dtype) && left.dtype.bits > 8) unsupportedOp(`a dot of ${left.dtype.name} in Triton`);
-  const x = neutral(l, l.get(a), left.shape, rank - 1, 0);
-  const y = neutral(l, l.get(b), right.shape, rank - 2, 0);
   const type = tensorOf(elementOf(result.dtype), paddedShape(result.shape));
   const start = acc ? l.get(acc) : e.constant(0, type);
+  if (!isFloat(left.dtype) && left.dtype.bits > 8) {
+    const wide = [a, b].map((v) => cast(l, l.get(v), left.dtype, result.dtype));
+    return l.set(op.results[0]!, outerProducts(l, wide[0]!, wide[1]!, start, left.shape.at(-1)!));
+  }
+  const x = oneBatch(l, neutral(l, l.get(a), left.shape, rank - 1, 0));
+  const y = oneBatch(l, neutral(l, l.get(b), right.shape, rank - 2, 0));
+  const sums = oneBatch(l, start);
   const fp8 = isFloat(left.dtype) && left.dtype.bits === 8;
   const precision = elementOf(left.dtype) === 'f32' ? op.attrs.precision : undefined;
   const properties = {
@@ -222,5 +223,42 @@ export function lowerDot(l: ProgramLowering, op: OpOf<'dot'>): void {
       ? { maxNumImpreciseAcc: l.target.vendor === 'nvidia' && l.target.capability === 90 ? '32 : i32' : allImprecise }
       : {}),
   };
-  l.set(op.results[0]!, e.op('tt.dot', [x, y, start], type, { properties }));
+  const made = e.op('tt.dot', [x, y, sums], sums.type, { properties });
+  l.set(op.results[0]!, made.type === type ? made : e.op('tt.reshape', [made], type));
+}
+
+/** All batch axes as one, which is as many as Triton takes. */
+function oneBatch(l: ProgramLowering, x: MlirValue): MlirValue {
+  const shape = shapeOfType(x.type);
+  if (shape.length <= 3) return x;
+  const batch = shape.slice(0, -2).reduce((a, b) => a * b, 1);
+  return l.e.op('tt.reshape', [x], tensorOf(elementOfType(x.type), [batch, ...shape.slice(-2)]));
+}
+
+/** A product of what no matrix instruction takes: column times row, one place of the contracted axis after the other. */
+function outerProducts(l: ProgramLowering, a: MlirValue, b: MlirValue, acc: MlirValue, depth: number): MlirValue {
+  const { e } = l;
+  const rank = shapeOfType(a.type).length;
+  /** The elements at one place of an axis; that axis keeps extent 1. */
+  const at = (x: MlirValue, axis: number, place: MlirValue): MlirValue => {
+    const shape = shapeOfType(x.type);
+    const places = e.places(axis, shape);
+    const here = e.compareInt('eq', places, e.splat(place, shapeOfType(places.type)));
+    const only = e.select(e.broadcast(here, shape), x, e.like(0, x));
+    const [found] = combineAlong(l, 'tt.reduce', [only], axis, ([p], [q]) => [e.binary('addi', p!, q!)]);
+    return e.expandDims(found!, axis);
+  };
+  const { loc } = e;
+  const shape = shapeOfType(acc.type);
+  const body = e.region(['i32', acc.type], ([place, sum]) => {
+    const column = e.broadcast(at(a, rank - 1, place!), shape);
+    const row = e.broadcast(at(b, rank - 2, place!), shape);
+    e.yield([e.binary('addi', sum!, e.binary('muli', column, row))]);
+  });
+  e.loc = loc;
+  return e.ops('scf.for', {
+    operands: [e.i32(0), e.i32(depth), e.i32(1), acc],
+    types: [acc.type],
+    regions: [body],
+  })[0]!;
 }

@@ -149,7 +149,10 @@ function lowerLaunch(kernel: Kernel, launch: Launch, symbol: string, target: Gpu
     text,
     params: described.map((d) => d.param),
     grid: gridOf(launch, placed),
-    options: mayContract(launch) ? { enableFpFusion: true } : {},
+    options: {
+      ...(mayContract(launch) ? { enableFpFusion: true } : {}),
+      ...(mayFlush(text) ? { enableReflectFtz: true } : {}),
+    },
   };
 }
 
@@ -167,6 +170,10 @@ function mayContract(launch: Launch): boolean {
   });
   return some && all;
 }
+
+/** Whether the vendor's library may flush subnormals: again all or none. What is not approximated is called by its name. */
+const mayFlush = (text: string): boolean =>
+  /= math\.(exp|log|sin|cos|erf|rsqrt)/.test(text) && !/extern_elementwise/.test(text);
 
 /**
  * One module of Triton IR for each launch.

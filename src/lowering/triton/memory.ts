@@ -76,15 +76,26 @@ function lineOf(
   valid: readonly Value[],
   n: number,
 ): Line | undefined {
-  const { e } = l;
   const { shape } = ref.type as RefType;
   const [extent] = shape;
   if (shape.length !== 1 || valid.length !== 1 || l.most(extent!) + n > narrowElements) return undefined;
   const rest = l.makerOf(valid[0]!);
   // What lies from the first element on is the extent less that element.
   if (!isOp(rest, 'sub') || rest.operands.right !== index[0]) return undefined;
-  const places = e.binary('addi', e.splat(l.get(index[0]!), [n]), e.places(0, [n]));
-  return { places, extent: l.get(rest.operands.left) };
+  l.lines.set(valid[0]!, Math.max(n, l.lines.get(valid[0]!) ?? 0));
+  return lineAt(l, rest, n);
+}
+
+/** Places of a line in its array, for an extent that is what is left of the array. */
+const lineAt = (l: ProgramLowering, { operands: { left, right } }: OpOf<'sub'>, n: number): Line => ({
+  places: l.e.binary('addi', l.e.splat(l.get(right), [n]), l.e.places(0, [n])),
+  extent: l.get(left),
+});
+
+/** The mask of an extent that a line before it has too: the places and the comparison are the line's. */
+export function sharedMask(l: ProgramLowering, rest: Value, n: number): MlirValue | undefined {
+  const maker = l.makerOf(rest);
+  return (l.lines.get(rest) ?? 0) >= n && isOp(maker, 'sub') ? lineMask(l, lineAt(l, maker, n)) : undefined;
 }
 
 const linePointers = (l: ProgramLowering, ref: Value, { places }: Line): MlirValue => {
@@ -349,13 +360,49 @@ export function lowerCas(l: ProgramLowering, op: OpOf<'atomic_cas'>): void {
   const { e } = l;
   const { ref, compare, value, index = [], mask } = op.operands;
   const { dtype, shape } = tileTypeOf(value);
-  if (mask || isPadded(shape)) unsupportedOp('a masked compare and swap in Triton');
   if (dtype.bits < 16) unsupportedOp(`compare and swap on ${dtype.name} in Triton`);
   const int = `i${dtype.bits}`;
-  const pointers = elementPointers(l, ref, index);
-  const places = isFloat(dtype) ? e.op('tt.bitcast', [pointers], tensorOf(`!tt.ptr<${int}>`, shape)) : pointers;
+  const padded = paddedShape(shape);
+  const pointerOf = (p: MlirValue): MlirValue =>
+    isFloat(dtype) ? e.op('tt.bitcast', [p], tensorOf(`!tt.ptr<${int}>`, shapeOfType(p.type))) : p;
   const [expected, wanted] = [compare, value].map((v) => (isFloat(dtype) ? e.bitcast(l.get(v), int) : l.get(v)));
   const properties = { sem: op.attrs.order, scope: scopes[op.attrs.scope] };
-  const old = e.op('tt.atomic_cas', [places, expected!, wanted!], expected!.type, { properties });
+  const swap = (places: MlirValue, held: MlirValue): MlirValue =>
+    e.op('tt.atomic_cas', [places, expected!, held], expected!.type, { properties });
+  const guard = guardOf(l, shape, mask);
+  const pointers = elementPointers(l, ref, index);
+  const old = guard ? guarded() : swap(pointerOf(pointers), wanted!);
   l.set(op.results[0]!, isFloat(dtype) ? e.bitcast(old, elementOf(dtype)) : old);
+
+  /**
+   * The instruction has no mask. Where the mask is off, the array's first element is replaced by what it is compared with,
+   * which changes nothing; where it is off everywhere there may be no first element, and nothing is done.
+   */
+  function guarded(): MlirValue {
+    const { loc } = e;
+    const some = padded.length === 0 ? guard! : anyOf(l, guard!);
+    const first = l.pointer(ref);
+    const spare = padded.length === 0 ? first : e.op('tt.splat', [first], tensorOf(first.type, padded));
+    const then = e.region([], () => {
+      const places = pointerOf(e.select(guard!, pointers, spare));
+      e.yield([swap(places, e.select(guard!, wanted!, expected!))]);
+    });
+    const otherwise = e.region([], () => e.yield([e.like(0, expected!)]));
+    e.loc = loc;
+    return e.ops('scf.if', { operands: [some], types: [expected!.type], regions: [then, otherwise] })[0]!;
+  }
+}
+
+/** Whether a condition holds anywhere in a tile. */
+function anyOf(l: ProgramLowering, condition: MlirValue): MlirValue {
+  const { e } = l;
+  let x = e.convert('extui', condition, 'i32');
+  while (shapeOfType(x.type).length > 0) {
+    const type = tensorOf('i32', shapeOfType(x.type).slice(1));
+    const region = e.region(['i32', 'i32'], ([a, b]) => {
+      e.ops('tt.reduce.return', { operands: [e.binary('ori', a!, b!)] });
+    });
+    x = e.op('tt.reduce', [x], type, { properties: { axis: '0 : i32' }, regions: [region] });
+  }
+  return e.compareInt('ne', x, e.like(0, x));
 }

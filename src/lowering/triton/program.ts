@@ -44,6 +44,8 @@ export class ProgramLowering {
   private readonly arrays: ReadonlyMap<Value, ArrayParam>;
   private readonly scalars: ReadonlyMap<Value, string>;
   readonly folded: FoldedSelects;
+  /** What is left of an array from a line's first element on, and how far past that every place fits 32 bits. */
+  readonly lines = new Map<Value, number>();
 
   constructor(
     readonly kernel: Kernel,
@@ -260,9 +262,12 @@ function foldSelects(body: Region, makers: ReadonlyMap<Value, GenericOp>): Folde
   const maskUses = new Map<GenericOp, number>();
   walk(body, (op) => {
     if (!isOp(op, 'select')) return;
-    const [mask, load, other] = [op.operands.condition, op.operands.on_true, op.operands.on_false].map((v) =>
+    const [mask, chosen, other] = [op.operands.condition, op.operands.on_true, op.operands.on_false].map((v) =>
       makers.get(v),
     );
+    // Zero is zero in every dtype.
+    const through = isOp(chosen, 'cast') && isOp(other, 'constant') && Object.is(Number(other.attrs.value), 0);
+    const load = through ? makers.get(chosen.operands.input) : chosen;
     if (!isOp(mask, 'extent_mask') || !isOp(load, 'load') || !isOp(other, 'constant')) return;
     const { valid = [], mask: own } = load.operands;
     const { shape } = tileTypeOf(op.results[0]!);

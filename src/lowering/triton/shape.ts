@@ -1,9 +1,10 @@
 /** Ops that make and rearrange tiles, in Triton IR. */
 
+import { i32 } from '../../ir/dtypes.js';
 import type { OpOf } from '../../ir/ops/index.js';
 import type { MlirValue } from '../mlir.js';
-import { unsupportedOp } from '../rule-table.js';
-import { extentMask } from './memory.js';
+import { cast } from './arithmetic.js';
+import { extentMask, sharedMask } from './memory.js';
 import type { ProgramLowering } from './program.js';
 import { elementOfType, isPadded, paddedShape, shapeOfType, tensorOf, tileTypeOf, typeOfTile } from './types.js';
 
@@ -18,15 +19,17 @@ export function lowerIota(l: ProgramLowering, op: OpOf<'iota'>): void {
   const { shape, dtype } = tileTypeOf(result!);
   const padded = paddedShape(shape);
   const places = e.broadcast(e.places(op.attrs.axis, padded), padded);
-  if (dtype.name !== 'i32') unsupportedOp(`a count of ${dtype.name} in Triton`);
-  l.set(result!, places);
+  l.set(result!, cast(l, places, i32, dtype));
 }
 
 export function lowerExtentMask(l: ProgramLowering, op: OpOf<'extent_mask'>): void {
   if (l.folded.masks.has(op)) return;
   const [result] = op.results;
   const { shape } = tileTypeOf(result!);
-  const extents = (op.operands.extents ?? []).map((v) => l.get(v));
+  const given = op.operands.extents ?? [];
+  const shared = shape.length === 1 && !isPadded(shape) ? sharedMask(l, given[0]!, shape[0]!) : undefined;
+  if (shared) return l.set(result!, shared);
+  const extents = given.map((v) => l.get(v));
   const mask = extentMask(l, shape, extents);
   l.set(result!, mask ?? l.e.constant(1, tensorOf('i1', paddedShape(shape))));
 }
@@ -47,9 +50,39 @@ const withoutOnes = (shape: readonly number[]): number[] => shape.filter((n) => 
 export function lowerReshape(l: ProgramLowering, op: OpOf<'reshape'>): void {
   const [from, to] = [tileTypeOf(op.operands.input).shape, tileTypeOf(op.results[0]!).shape];
   const same = withoutOnes(from).join() === withoutOnes(to).join();
-  if (!same && (isPadded(from) || isPadded(to)))
-    unsupportedOp(`a reshape of [${from.join(', ')}] to [${to.join(', ')}], which are no powers of two, in Triton`);
-  l.set(op.results[0]!, reshaped(l, l.get(op.operands.input), paddedShape(to)));
+  const x = l.get(op.operands.input);
+  const moves = !same && (isPadded(from) || isPadded(to));
+  l.set(op.results[0]!, moves ? asBytes(l, x, (y) => regrouped(l, y, from, to)) : reshaped(l, x, paddedShape(to)));
+}
+
+/** Between shapes whose padding lies elsewhere: each place of the result is found in the line of all elements. */
+function regrouped(l: ProgramLowering, x: MlirValue, from: readonly number[], to: readonly number[]): MlirValue {
+  const { e } = l;
+  const [held, made] = [paddedShape(from), paddedShape(to)];
+  const line = reshaped(l, x, [held.reduce((a, b) => a * b, 1)]);
+  const places = e.range(made.reduce((a, b) => a * b, 1));
+  const element = renumbered(l, places, made, to);
+  // Padding of the result has no place to come from: the last one will do.
+  const last = e.like(from.reduce((a, b) => a * b, 1) - 1, element);
+  const index = renumbered(l, e.binary('minsi', element, last), from, held);
+  return reshaped(l, pick(l, line, index, 0), made);
+}
+
+/** Row-major numbers in one shape as those of the same places in another. */
+function renumbered(l: ProgramLowering, x: MlirValue, from: readonly number[], to: readonly number[]): MlirValue {
+  const { e } = l;
+  let rest = x;
+  let stride = 1;
+  let result: MlirValue | undefined;
+  for (let axis = from.length - 1; axis >= 0; axis--) {
+    const size = e.like(from[axis]!, x);
+    const place = axis === 0 ? rest : e.binary('remsi', rest, size);
+    const step = stride === 1 ? place : e.binary('muli', place, e.like(stride, x));
+    result = result ? e.binary('addi', result, step) : step;
+    if (axis > 0) rest = e.binary('divsi', rest, size);
+    stride *= to[axis]!;
+  }
+  return result!;
 }
 
 function reshaped(l: ProgramLowering, x: MlirValue, to: readonly number[]): MlirValue {
