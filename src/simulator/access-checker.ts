@@ -30,7 +30,7 @@ export function join(into: Int32Array, from: Int32Array): void {
   for (let i = 0; i < into.length; i++) if (from[i]! > into[i]!) into[i] = from[i]!;
 }
 
-export type Finding = 'race' | 'uninitialised' | 'missingFence' | 'inFlight' | 'unfinished';
+export type Finding = 'race' | 'uninitialised' | 'missingFence' | 'inFlight' | 'unfinished' | 'hazard';
 export type Report<W extends Accessor> = (
   finding: Finding,
   what: string,

@@ -1,7 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.js';
+import { compileKernel } from '../../src/simulator/amd/program.js';
 import { loadAmd, type SimulationReport } from '../../src/simulator/index.js';
-import { type AmdKernelShape, type AmdShape, amdModule, runAmd, runAmdSchedules } from '../support/amd.js';
+import {
+  type AmdKernelShape,
+  type AmdShape,
+  amdModule,
+  besidesHazards,
+  runAmd,
+  runAmdSchedules,
+} from '../support/amd.js';
 import { diagnosticsOf } from '../support/thrown.js';
 
 const prologue = 's_load_dwordx4 s[4:7], s[0:1], 0x0\nv_lshlrev_b32_e32 v1, 2, v0\ns_waitcnt lgkmcnt(0)';
@@ -10,7 +18,7 @@ const kernel = (body: string, shape: AmdKernelShape = {}): string => amdModule(2
 const thrown = async (body: string, shape: AmdKernelShape = {}, launch: AmdShape = {}): Promise<Diagnostic> =>
   (await diagnosticsOf(() => runAmd(kernel(body, shape), buffers(), launch)))[0]!;
 const found = (body: string, shape: AmdKernelShape = {}, launch: AmdShape = {}): SimulationReport =>
-  runAmdSchedules(kernel(body, shape), buffers(), launch);
+  besidesHazards(runAmdSchedules(kernel(body, shape), buffers(), launch));
 const codes = ({ findings }: SimulationReport): string[] => [...new Set(findings.map((f) => f.code))];
 
 describe('what is refused', () => {
@@ -114,6 +122,35 @@ describe('checks', () => {
     ]);
     // What one path writes may have been written.
     expect(codes(found('s_cbranch_scc0 OVER\nv_mov_b32_e32 v7, 0\nOVER:\nv_mov_b32_e32 v3, v7'))).toEqual([]);
+  });
+  test.each([
+    ['v_cmp_gt_i32_e32 vcc, 3, v0', 'v_cndmask_b32_e32 v3, v0, v1, vcc', 2],
+    ['v_readfirstlane_b32 s8, v0\nv_readfirstlane_b32 s9, v0', 'global_load_dword v3, v1, s[8:9]', 5],
+    ['v_mov_b32_e32 v3, v0', 'v_mov_b32_dpp v4, v3 row_mirror row_mask:0xf bank_mask:0xf', 2],
+    ['v_rcp_f32_e32 v3, v1', 'v_add_f32_e32 v4, v3, v3', 1],
+    ['v_mov_b32_e32 v3, v0', 'v_readlane_b32 s8, v3, 5', 1],
+    [
+      'v_mov_b32_e32 v8, 0\nv_mov_b32_e32 v9, 0\nv_mfma_f32_16x16x16_f16 v[4:7], v[8:9], v[8:9], 0',
+      'v_mov_b32_e32 v3, v4',
+      6,
+    ],
+  ])('%s needs its distance to %s', (first, second, states) => {
+    const hazards = (pause: string): number => {
+      const text = kernel(`${first}\n${pause}\ns_cbranch_scc0 END\n${second}\nEND:`);
+      // The load may not be allowed: what matters is found before.
+      const { module } = loadAmd(text);
+      const { steps } = compileKernel([...module.kernels.values()][0]!, module.target);
+      return steps.filter((s) => s.hazards).length;
+    };
+    // The branch between the two is one state.
+    expect(hazards(states > 1 ? `s_nop ${states - 2}` : '')).toBe(0);
+    if (states > 1) expect(hazards(states > 2 ? `s_nop ${states - 3}` : '')).toBe(1);
+  });
+  test('an instruction that comes too early is reported when it runs', () => {
+    const report = runAmd(kernel('v_rcp_f32_e32 v3, v1\nv_add_f32_e32 v4, v3, v3'), buffers());
+    expect(report.findings.map((f) => [f.code, f.message])).toEqual([
+      ['TW6026', 'the result of a transcendental instruction is read by another kind after 0 wait states; it takes 1'],
+    ]);
   });
   test('the local data share: races, and reads of what nothing wrote', () => {
     const shared = { lds: 512 };

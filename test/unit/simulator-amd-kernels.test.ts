@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { f16 } from '../../src/ir/dtypes.js';
 import { codecOf } from '../../src/ir/numerics/formats.js';
-import { type AmdKernelShape, amdModule, runAmd, runAmdSchedules } from '../support/amd.js';
+import { type AmdKernelShape, amdModule, besidesHazards, runAmd, runAmdSchedules } from '../support/amd.js';
 
 const lanes = (n: number, f: (lane: number) => number): number[] => Array.from({ length: n }, (_, l) => f(l));
 
@@ -24,7 +24,9 @@ function words(body: string, { target = 'gfx942', lds = 0, scratch = 0 }: AmdKer
     ${wait}
     ${body}
     ${store} v0, v8, s[6:7]`;
-  const report = runAmdSchedules(amdModule(2, text, { target, lds, scratch }), { x, out }, { threads: n });
+  const report = besidesHazards(
+    runAmdSchedules(amdModule(2, text, { target, lds, scratch }), { x, out }, { threads: n }),
+  );
   expect(report.findings).toEqual([]);
   return [...out];
 }
@@ -238,7 +240,7 @@ describe('memory', () => {
       global_atomic_sub v2, v4, s[4:5] offset:12
       global_atomic_add_f32 v2, v3, s[6:7]
       global_atomic_add_x2 v2, v[4:5], s[8:9]`;
-    expect(runAmdSchedules(amdModule(3, body), { cells, floats, wide }).findings).toEqual([]);
+    expect(besidesHazards(runAmdSchedules(amdModule(3, body), { cells, floats, wide })).findings).toEqual([]);
     expect([...cells]).toEqual([2016, 63, 63, -192]);
     expect(floats[0]).toBe(64);
     expect(wide[0]).toBe(64n * 0x1_0000_0003n);
@@ -268,7 +270,7 @@ describe('memory', () => {
       s_waitcnt lgkmcnt(0)
       v_add3_u32 v6, v6, v7, v9
       global_store_dword v1, v6, s[6:7]`;
-    const report = runAmdSchedules(amdModule(2, body, { lds: 1028 }), { x, out }, { threads: n });
+    const report = besidesHazards(runAmdSchedules(amdModule(2, body, { lds: 1028 }), { x, out }, { threads: n }));
     expect(report.findings).toEqual([]);
     expect([...out]).toEqual(lanes(n, (i) => (i ^ 127) ** 2 + n));
   });
@@ -430,7 +432,9 @@ describe('matrix instructions', () => {
       ${op} ${range(32, results)}, ${range(10, registers)}, ${range(20, registers)}, 2${integer ? '' : '.0'}${more}
       ${op} ${range(32, results)}, ${range(10, registers)}, ${range(20, registers)}, ${range(32, results)}${more}
       ${Array.from({ length: results }, (_, r) => `${old ? 'global_store_dword' : 'global_store_b32'} v2, v${32 + r}, s[8:9] offset:${4 * r}`).join('\n')}`;
-    const report = runAmd(amdModule(3, body, { target }), { a: pack(1), b: pack(4), out }, { threads: tile.lanes });
+    const report = besidesHazards(
+      runAmd(amdModule(3, body, { target }), { a: pack(1), b: pack(4), out }, { threads: tile.lanes }),
+    );
     expect(report.findings).toEqual([]);
     const want = Array.from(out, (_, at) => {
       const [l, r] = [Math.floor(at / results), at % results];

@@ -125,4 +125,11 @@ export const simulatorCodes = {
     ({ buffer, index, first, second }) =>
       `byte ${index} of '${buffer}' differs between the schedules '${first}' and '${second}'`,
   ),
+  hazard: defineCode<{ what: string }>(
+    'TW6026',
+    'error',
+    'an instruction that comes too early after another',
+    'The device does not wait by itself here: the instruction would read what was there before. The compiler puts `s_nop` or other instructions between the two.',
+    ({ what }) => what,
+  ),
 } as const;

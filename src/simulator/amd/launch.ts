@@ -71,6 +71,9 @@ export class AmdLaunch extends Observer implements AmdLaunchSetup {
       this.report('uninitialised', `${registerName(r)} is read before anything wrote it`, wave, undefined, instruction);
     }
   }
+  reportHazards(wave: Wave, { hazards }: Step): void {
+    for (const [instruction, what] of hazards ?? []) this.report('hazard', what, wave, undefined, instruction);
+  }
   count(wave: Wave, instructions: number): void {
     this.countSteps(instructions, () => wave.place());
   }

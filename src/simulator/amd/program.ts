@@ -2,6 +2,7 @@
 
 import * as formats from '../formats.js';
 import { gatherStep } from './dpp.js';
+import { findHazards } from './hazards.js';
 import {
   checkForm,
   type InstructionEntry,
@@ -33,6 +34,8 @@ export interface Step {
   readonly counter: MemoryKind | undefined;
   /** Registers that it reads although no path to it writes them, by instruction. */
   undefinedReads: ReadonlyMap<Instruction, number> | undefined;
+  /** Instructions that come too early after another, and what is wrong. */
+  hazards: ReadonlyMap<Instruction, string> | undefined;
 }
 
 export interface AmdProgram {
@@ -85,7 +88,7 @@ class Compiler {
 
   push(i: Instruction, uses: RegisterUse[], run: WaveFunction, lanes: boolean, counter?: MemoryKind): Step {
     this.flush();
-    const step: Step = { instructions: [i], uses, run, lanes, counter, undefinedReads: undefined };
+    const step: Step = { instructions: [i], uses, run, lanes, counter, undefinedReads: undefined, hazards: undefined };
     this.steps.push(step);
     return step;
   }
@@ -99,6 +102,7 @@ class Compiler {
       lanes: true,
       counter: undefined,
       undefinedReads: undefined,
+      hazards: undefined,
     };
     this.steps.push(step);
     return { code: new LaneCode(this.target), step };
@@ -208,6 +212,7 @@ export function compileKernel(kernel: AmdKernel, target: AmdTarget): AmdProgram 
   const prologue = steps.find((s) => s.instructions[0]?.opcode === 's_branch');
   const preloads = (kernel.directives.get('user_sgpr_kernarg_preload_length') ?? 0) > 0;
   const preloadEntry = preloads && prologue ? targets.get(prologue) : undefined;
+  findHazards(steps, target.name);
   findUndefinedReads(steps, targets, initialRegisters(kernel));
   return { kernel, target, steps, preloadEntry, sources: compiler.sources };
 }

@@ -227,6 +227,7 @@ export class Wave implements Accessor {
       if (checks) {
         if (this.inFlight > 0) this.checkBusy(step);
         if (step.undefinedReads) launch.reportUndefined(this, step);
+        if (step.hazards) launch.reportHazards(this, step);
       }
       step.run(this);
     }
