@@ -23,9 +23,14 @@ export function sourceOf(kernel: AnyKernel | KernelSource, target: string): Kern
   return kernel instanceof Kernel ? (kernel.trace({ target }) satisfies TracedKernel) : kernel;
 }
 
-/** Where `run` takes a kernel unless it is told: to the CPU, or to the interpreter where the kernel asks for it. */
+/**
+ * Where `run` takes a kernel unless it is told: to the CPU, or to the interpreter where the kernel asks for it or is an
+ * explicit program, which no CPU runs.
+ */
 export function defaultTarget(kernel: AnyKernel | KernelSource): 'cpu' | 'interpret' {
-  return kernel instanceof Kernel && kernel.interpreted ? 'interpret' : 'cpu';
+  if (kernel instanceof Kernel && kernel.interpreted) return 'interpret';
+  const { launches } = sourceOf(kernel, 'cpu').kernel;
+  return launches.some(({ warpgroups }) => warpgroups) ? 'interpret' : 'cpu';
 }
 
 /**

@@ -339,20 +339,24 @@ export class ExplicitProgram {
 
   private wgmma(op: OpOf<'wgmma'>): void {
     const { acc, a, b, a_index = [], b_index = [] } = op.operands;
-    if (op.attrs.transpose_b) return unsupportedOp('a transposed side of wgmma, with mosaic_gpu');
     const { out } = this;
     const sums = this.variables.get(acc)!;
     const [left, right] = [this.buffers.get(a)!, this.buffers.get(b)!];
     const depth = left.shape.at(-1)!;
-    const columns = right.shape.at(-1)!;
-    if (left.panels.length * depth !== right.shape.at(-2) || columns !== panelWidth(columns * sums.names.length))
-      return unsupportedOp('wgmma of buffers that are not swizzled by 128 bytes, with mosaic_gpu');
+    const isTurned = op.attrs.transpose_b ?? false;
+    const [rows, columns] = right.shape.slice(-2) as [number, number];
+    const width = rowBytes / 2;
+    const fits = isTurned ? right.panels.length === left.panels.length : left.panels.length * depth === rows;
+    if (depth !== width || columns !== width || !fits)
+      return unsupportedOp(`wgmma of buffers that are not swizzled by ${rowBytes} bytes, with mosaic_gpu`);
     out.add('nvvm.wgmma.fence.aligned', op.loc);
     let now = sums.names;
     for (let i = 0; i < left.panels.length; i++) {
       const x = this.panel(a, a_index, i);
       now = now.map((sum, j) => {
-        const y = this.panel(b, b_index, j, [i * depth, depth]);
+        const y = isTurned
+          ? this.turned(this.panel(b, b_index, i, [j * width, width]))
+          : this.panel(b, b_index, j, [i * depth, depth]);
         return out.let(
           `mosaic_gpu.wgmma accumulator(${sum} : ${sums.type}) a(${x.name} : ${x.type}) b(${y.name} : ${y.type}) -> ${sums.type}`,
           op.loc,
@@ -361,6 +365,16 @@ export class ExplicitProgram {
     }
     out.add('nvvm.wgmma.commit.group.sync.aligned');
     sums.names = now;
+  }
+
+  /** A panel with its axes in the other order. */
+  private turned({ name, type }: { readonly name: string; readonly type: string }) {
+    const turned = type.replace(
+      /^memref<(\d+)x(\d+)x(\w+)(?:, strided<\[\d+, 1\](, offset: [^>]*)?>)?/,
+      (_, rows, columns, element, offset = '') =>
+        `memref<${columns}x${rows}x${element}, strided<[1, ${columns}]${offset}>`,
+    );
+    return { name: this.out.let(`memref.transpose ${name} (r, c) -> (c, r) : ${type} to ${turned}`), type: turned };
   }
 
   private loadSums(op: OpOf<'load'>): void {
