@@ -2,15 +2,18 @@
 
 export { asin } from './asin.kernel.js';
 export { batchedMatmul } from './batched-matmul.kernel.js';
+export { conv2dAndDepthwise } from './conv2d-and-depthwise.kernel.js';
 export { crossEntropyOnline } from './cross-entropy-online.kernel.js';
 export { cumsumSegmented } from './cumsum-segmented.kernel.js';
 export { embeddingGatherScatter } from './embedding-gather-scatter.kernel.js';
 export { fillIota } from './fill-iota.kernel.js';
+export { flashAttentionBwd } from './flash-attention-bwd.kernel.js';
 export { flashAttentionFwd } from './flash-attention-fwd.kernel.js';
 export { gatedActivations } from './gated-activations.kernel.js';
 export { groupedMatmul } from './grouped-matmul.kernel.js';
 export { int4Matmul } from './int4-matmul.kernel.js';
 export { layernormFwdBwd } from './layernorm-fwd-bwd.kernel.js';
+export { linearAttentionGlaGdn } from './linear-attention-gla-gdn.kernel.js';
 export { matmulEpilogue } from './matmul-epilogue.kernel.js';
 export { matvec } from './matvec.kernel.js';
 export { pagedDecodeAttention } from './paged-decode-attention.kernel.js';

@@ -1,7 +1,8 @@
 /** The corpus in float64, straight from its formulas: what `kernels/` is held to on every back end. */
 
-import { attentionBounds, pagedDecodeAttention } from './attention.js';
+import { attentionBounds, flashAttentionBwd, linearAttentionGlaGdn, pagedDecodeAttention } from './attention.js';
 import { countOf, type OracleDType, type OracleKernelCall, uniforms } from './call.js';
+import { conv2dAndDepthwise } from './convolution.js';
 import { erf } from './erf.js';
 import { crossEntropyOnline, embeddingGatherScatter, layernormFwdBwd, rmsnormFwdBwd, rope } from './networks.js';
 import { philox } from './philox.js';
@@ -200,8 +201,11 @@ export const oracle: readonly OracleKernel[] = [
   { id: 17, name: 'batched_matmul', dtypes: matrices, call: batchedMatmul },
   { id: 18, name: 'scaled_matmul', dtypes: ['i8', 'e4m3', 'e5m2'], call: scaledMatmul },
   { id: 19, name: 'int4_matmul', dtypes: ['f16', 'bf16'], call: int4Matmul },
+  { id: 20, name: 'conv2d_and_depthwise', dtypes: floats, call: conv2dAndDepthwise },
   { id: 21, name: 'grouped_matmul', dtypes: floats, call: groupedMatmul },
   { id: 22, name: 'persistent_matmul', dtypes: matrices, call: persistentMatmul },
   { id: 25, name: 'flash_attention_fwd', dtypes: ['f16', 'bf16', 'f32'], call: flashAttentionFwd },
+  { id: 26, name: 'flash_attention_bwd', dtypes: ['f16', 'bf16', 'f32'], call: flashAttentionBwd },
   { id: 27, name: 'paged_decode_attention', dtypes: floats, call: pagedDecodeAttention },
+  { id: 28, name: 'linear_attention_gla_gdn', dtypes: ['f32', 'bf16', 'f16'], call: linearAttentionGlaGdn },
 ];
