@@ -9,6 +9,7 @@ import { bindArguments, type HostValue } from './bind.js';
 import { type Tolerance, toleranceOf } from './compare.js';
 import type { CompileOptions } from './compile.js';
 import { buildLauncher, compileLauncher, variantOf } from './launcher.js';
+import { fromNumbers, type NdArray, toRegisters } from './nd-array.js';
 import { formatNpy } from './npy.js';
 import { randomInput } from './random-input.js';
 import { interpretSource } from './run.js';
@@ -61,10 +62,30 @@ function chooseArguments(
     if (p.kind === 'scalar') values[p.name] ??= p.value.type.dtype.cls === 'float' ? 0.25 : 1;
     else if (p.role === 'in' || p.role === 'inout') {
       const name = p.aliasOf ?? p.name;
-      values[name] ??= randomInput(kernel, name, i + 1, values);
+      values[name] ??= chooseArray(kernel, name, i + 1, values);
     }
   });
   return values;
+}
+
+/** A random array. Integers may be indices: they lie below every size. */
+function chooseArray(
+  kernel: ir.Kernel,
+  name: string,
+  seed: number,
+  values: Readonly<Record<string, HostValue>>,
+): NdArray {
+  const array = randomInput(kernel, name, seed, values);
+  if (array.dtype.cls !== 'int') return array;
+  const least = Math.max(1, Math.min(100, ...kernel.dims.map((d) => Number(values[d.name]))));
+  return fromNumbers(
+    array.dtype,
+    array.shape,
+    Array.from(
+      toRegisters(array),
+      (v) => Math.abs(Number(v)) % Math.min(least, 2 ** Math.min(array.dtype.bits - 1, 7)),
+    ),
+  );
 }
 
 /** How far a result may lie from the interpreter's: sums are in another order. */

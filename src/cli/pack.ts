@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { cliCodes } from '../diagnostics/codes/cli.js';
+import { CompileError } from '../diagnostics/diagnostic.js';
 import { buildFlags, compileOptions } from './build.js';
 import { defineCommand } from './command.js';
 import { UsageError } from './usage-error.js';
@@ -31,6 +32,7 @@ export const command = defineCommand({
         ]);
     const files = await packPrograms();
     const taken = new Set<string>();
+    let left = 0;
     await withTritonWorker({ python: options.pythons?.triton }, (worker) =>
       withMosaicWorker({ python: options.pythons?.mosaic }, async (mosaicWorker) => {
         for (const file of operands)
@@ -44,7 +46,23 @@ export const command = defineCommand({
                 }),
               ]);
             taken.add(name);
-            files.push(...(await packKernel(kernel, name, flags.targets, given, { ...options, worker, mosaicWorker })));
+            const packed = await packKernel(kernel, name, flags.targets, given, {
+              ...options,
+              worker,
+              mosaicWorker,
+            }).catch((error: unknown) => {
+              // What the interpreter finds is that chosen inputs do not fit together; the others are packed.
+              const found = error instanceof CompileError && error.diagnostics.every((d) => d.code.startsWith('TW5'));
+              if (!found) throw error;
+              session.reporter.report(error.diagnostics);
+              return undefined;
+            });
+            if (!packed) {
+              session.reporter.say(`${name} is left out: its inputs must be given by --input`);
+              left++;
+              continue;
+            }
+            files.push(...packed);
             session.reporter.say(`${join(flags.output!, name)}  ${['cpu', ...flags.targets].join(', ')}`);
           }
       }),
@@ -54,6 +72,6 @@ export const command = defineCommand({
       true,
     );
     session.reporter.say(`run it with ${join(flags.output, 'run.sh')} cuda, hip or cpu`);
-    return 0;
+    return left > 0 ? 1 : 0;
   },
 });

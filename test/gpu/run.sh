@@ -10,7 +10,9 @@ cd "$(dirname "$0")/../.." || exit 3
 out=build/gpu
 for set in examples kernels; do
   # Heads of queries are a multiple of those of keys, which no default can know.
-  node bin/tilewright.js pack $set/*.kernel.ts --target "$targets" --input b=2 --input hq=4 --input hkv=2 -o "$out/$set/" || exit $?
+  node bin/tilewright.js pack $set/*.kernel.ts --target "$targets" --input b=2 --input hq=4 --input hkv=2 -o "$out/$set/"
+  # 1: kernels whose inputs belong together in a way that cannot be guessed are told and left out.
+  [ $? -le 1 ] || exit 3
 done
 [ "$device" = pack ] && exit 0
 status=0
