@@ -78,14 +78,10 @@ function chooseArray(
   const array = randomInput(kernel, name, seed, values);
   if (array.dtype.cls !== 'int') return array;
   const least = Math.max(1, Math.min(100, ...kernel.dims.map((d) => Number(values[d.name]))));
-  return fromNumbers(
-    array.dtype,
-    array.shape,
-    Array.from(
-      toRegisters(array),
-      (v) => Math.abs(Number(v)) % Math.min(least, 2 ** Math.min(array.dtype.bits - 1, 7)),
-    ),
-  );
+  const below = Math.min(least, 2 ** Math.min(array.dtype.bits - 1, 7));
+  const numbers: number[] = [];
+  for (const value of toRegisters(array)) numbers.push(Math.abs(Number(value)) % below);
+  return fromNumbers(array.dtype, array.shape, numbers);
 }
 
 /** How far a result may lie from the interpreter's: sums are in another order. */
