@@ -1,17 +1,20 @@
 /** Explicit programs: traced, verified, printed and read back, interpreted in several schedules, and refused with a reason. */
 
 import { describe, expect, test } from '@jest/globals';
-import { array, ds, f16, f32, interpret, kernel, when } from 'tilewright';
+import { array, dim, ds, f16, f32, interpret, kernel, when } from 'tilewright';
 import * as plgpu from 'tilewright/mgpu';
 import { tmaCopy } from '../../examples/mosaic/tma-copy.kernel.js';
 import { warpSpecialisedMatmul } from '../../examples/mosaic/warp-specialised-matmul.kernel.js';
 import { wgmmaMatmul } from '../../examples/mosaic/wgmma-matmul.kernel.js';
+import { lowerForMosaic } from '../../src/api/compile-mosaic.js';
 import { fromNumbers, makeNdArray, type NdArray, toRegisters } from '../../src/api/nd-array.js';
-import type { AnyKernel } from '../../src/api/source.js';
+import { type AnyKernel, withDisplayLocations } from '../../src/api/source.js';
 import { parseModule } from '../../src/ir/parser.js';
 import { printModule } from '../../src/ir/printer.js';
 import { verifyKernel } from '../../src/ir/verifier.js';
+import { asNvidiaTarget } from '../support/gpu.js';
 import { findingOf } from '../support/kernels.js';
+import { diagnosticsOf } from '../support/thrown.js';
 
 /** Small integers, so that every sum is exact. */
 function halves(rows: number, columns: number, salt: number): NdArray {
@@ -211,4 +214,45 @@ describe('what the op table refuses, at the line', () => {
       "TW1013 at setMaxRegisters: 'set_max_registers' takes multiples of 8 from 24 to 256, got 41",
     ],
   ])('%s', async (_, work, expected) => expect(await findingOf(work)).toBe(expected));
+});
+
+describe('what Mosaic GPU refuses of them, before any tool', () => {
+  const lower = (k: AnyKernel, target = 'sm_90a') =>
+    withDisplayLocations(k.folder, () => lowerForMosaic(k, asNvidiaTarget(target)));
+  const of = (scratch: Record<string, never>, n = dim('n', { multipleOf: 8 })) =>
+    kernel('k', {}, () =>
+      plgpu.warpgroupProgram(
+        { mesh: plgpu.mesh(), inputs: { x: array(f16, [64, n]) }, outputs: { y: array(f16, [64, n]) }, scratch },
+        (handles) => {
+          plgpu.copySmemToGmem(
+            (handles as unknown as { readonly block: never }).block,
+            handles.y.at(ds(0, 64), ds(0, 64)),
+          );
+        },
+      ),
+    ) as AnyKernel;
+  const block = plgpu.smem(f16, [64, 64], { transforms: [plgpu.swizzle(128)] }) as never;
+  const big = plgpu.smem(f16, [30, 64, 64], { transforms: [plgpu.swizzle(128)] }) as never;
+
+  test('shared memory over the limit, with the bill', async () => {
+    const [diagnostic] = await diagnosticsOf(() => lower(of({ block, big })));
+    expect(diagnostic!.code).toBe('TW2020');
+    expect(diagnostic!.notes.map((n) => n.message)).toEqual([
+      "64 × 64 of 'block': 8192 bytes",
+      "30 × 64 × 64 of 'big': 245760 bytes",
+    ]);
+  });
+
+  test('rows that TMA cannot take, and how to promise them', async () => {
+    const [diagnostic] = await diagnosticsOf(() => lower(of({ block }, dim('n'))));
+    expect(diagnostic!.code).toBe('TW2042');
+    expect(diagnostic!.help).toMatch(/^add `multipleOf: 8` to dim 'n'/);
+  });
+
+  test('a swizzle that is not there yet', async () => {
+    const narrow = plgpu.smem(f16, [64, 64], { transforms: [plgpu.swizzle(64)] }) as never;
+    expect(await findingOf(() => lower(of({ block: narrow })))).toMatch(
+      /^TW2001 at smem: .*a swizzle of 64 bytes, with mosaic_gpu \(16 and 128 so far\)/,
+    );
+  });
 });
