@@ -116,4 +116,20 @@ export const sanitizerCodes = {
     'The interpreter runs every program in TypeScript, one op after the other. Compile the kernel instead, or test it at a smaller size.',
     ({ programs, limit }) => `the launch has ${programs} programs; the interpreter runs at most ${limit}`,
   ),
+  sharedRace: defineCode<{ access: string; element: string; count: number; who: string; other: string }>(
+    'TW5113',
+    'error',
+    'a race on shared memory',
+    'Warpgroups of a block, its asynchronous copies and its products touch the same element, at least one of them writes, and nothing orders them: the wait for a barrier, a copy or a product is missing, names the wrong one, or comes too late. It is found in every schedule.',
+    ({ access, element, count, who, other }) =>
+      `race: ${access} of ${element}${andMore(count)} in ${who}, not ordered behind the ${other}`,
+  ),
+  missingFence: defineCode<{ access: string; element: string; count: number; who: string }>(
+    'TW5114',
+    'error',
+    'shared memory that asynchronous work reads without a fence',
+    'What ordinary stores write to shared memory is visible to copies and products only behind `commitSmem()`, by the writer or, once it knows of the store, by the reader.',
+    ({ access, element, count, who }) =>
+      `${access} reads ${element}${andMore(count)} in ${who}, which was stored without a fence`,
+  ),
 } as const;

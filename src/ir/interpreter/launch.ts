@@ -131,7 +131,11 @@ export class LaunchRun {
       );
       const faults = Array.from({ length: count }, (_, wg) => this.faultsOf(wg, shown));
       const residents = faults.map((own, number): Resident => {
-        const context = { ...this.contextOf(program, ids, shown), warpgroup: { number, block, faults: own } };
+        const context = {
+          ...this.contextOf(program, ids, shown),
+          program: { number: program, shown, warpgroup: number },
+          warpgroup: { number, block, faults: own },
+        };
         return { thread: new Thread(this.launch.body, this.params, context, this.ragged), shown, steps: 0 };
       });
       for (let turn = 0; ; turn++) {

@@ -10,11 +10,16 @@ export interface Program {
   readonly number: number;
   /** `(i=0, j=2)` */
   readonly shown: string;
+  /** Of an explicit program: which of its warpgroups. */
+  readonly warpgroup?: number;
 }
 
 /** What happens beside the ops of a warpgroup: a copy or product is started and, later, takes place; barriers are used. */
 export type AsyncEvent =
   | { readonly kind: 'arrive' | 'wait'; readonly op: GenericOp; readonly barrier: object }
+  /** A warpgroup comes to where all of them meet, and goes on from there. */
+  | { readonly kind: 'meet' | 'met'; readonly sync: number }
+  | { readonly kind: 'productsWaited'; readonly pending: number }
   | { readonly kind: 'fence' | 'storesDone'; readonly op: GenericOp }
   | {
       readonly kind: 'load' | 'loaded';

@@ -182,9 +182,13 @@ export class Block {
       return true;
     }
     if (isOp(op, 'warpgroup_sync')) {
-      if (!group.isAtSync) group.syncs++;
+      if (!group.isAtSync) {
+        group.syncs++;
+        this.observe?.(warpgroup, { kind: 'meet', sync: group.syncs });
+      }
       const { syncs } = group;
       group.isAtSync = !waitUntil(() => this.groups.every((g) => g.syncs >= syncs));
+      if (!group.isAtSync) this.observe?.(warpgroup, { kind: 'met', sync: syncs });
       return !group.isAtSync;
     }
     if (isOp(op, 'commit_smem')) this.observe?.(warpgroup, { kind: 'fence', op });
@@ -195,6 +199,7 @@ export class Block {
   finishProducts(warpgroup: number, pending = 0): void {
     const { products } = this.groups[warpgroup]!;
     while (products.length > pending) products.shift()!.land();
+    this.observe?.(warpgroup, { kind: 'productsWaited', pending });
   }
 
   private sharedOf<T extends Buffer | BarrierGroup>(op: GenericOp, make: () => T): T {

@@ -13,7 +13,7 @@ import type { AsyncEvent, Observer, Program } from '../interpreter/observer.js';
 import type { Kernel, Launch } from '../kernel.js';
 import { isOp, writtenRef } from '../ops/index.js';
 import type { TileValue } from '../tile-value.js';
-import { elementCount } from '../types.js';
+import { elementCount, type RefType } from '../types.js';
 import type { GenericOp, Value } from '../value.js';
 import { walk } from '../walk.js';
 import { accessMap, indexText, type MapLayer, offsetsWhere } from './access-map.js';
@@ -26,6 +26,7 @@ import {
   forEachTruncated,
   forEachWrapped,
 } from './arithmetic.js';
+import { BlockWatch } from './block.js';
 import type { CheckName } from './checks.js';
 import { Clocks } from './clocks.js';
 import type { Findings } from './findings.js';
@@ -42,6 +43,7 @@ interface ArrayState {
 
 /** The launch that runs. */
 interface Current {
+  readonly warpgroups: number;
   readonly clocks: Clocks | undefined;
   readonly nameOf: (program: number) => string;
 }
@@ -79,6 +81,7 @@ export class Sanitizer implements Observer {
   private readonly ops: GenericOp[] = [];
   private readonly ids: ReadonlyMap<GenericOp, number>;
   private current!: Current;
+  private block: { readonly number: number; readonly watch: BlockWatch } | undefined;
   private trapped = false;
 
   constructor(
@@ -114,7 +117,8 @@ export class Sanitizer implements Observer {
       synchronises ||= order !== undefined && order !== 'relaxed';
     });
     const clocks = synchronises ? new Clocks() : undefined;
-    this.current = { clocks, nameOf };
+    this.current = { clocks, nameOf, warpgroups: launch.warpgroups?.count ?? 0 };
+    this.block = undefined;
     const isNarrow = (op: number): boolean => (this.ops[op]!.attrs as { scope?: string }).scope === 'block';
     const hasRaces = this.options.checks.has('race') && programs > 1;
     for (const [data, state] of this.arrays)
@@ -161,7 +165,8 @@ export class Sanitizer implements Observer {
 
   // ---- explicit programs ----------------------------------------------------------------------------------------------
 
-  asynchronous(event: AsyncEvent, _warpgroup: number, at: Program): void {
+  asynchronous(event: AsyncEvent, warpgroup: number, at: Program): void {
+    this.blockOf(at).event(event, warpgroup);
     if (event.kind === 'stored') this.write(event.op, event.target, at);
     if (event.kind === 'load') this.read(event.op, event.source, at);
   }
@@ -378,9 +383,26 @@ export class Sanitizer implements Observer {
     return { ...tile, origins };
   }
 
+  /** What is known of the shared memory of the block that runs; blocks run one after the other. */
+  private blockOf({ number, shown }: Program): BlockWatch {
+    if (this.block?.number !== number) {
+      const { ops, ids, findings } = this;
+      const options = { checks: this.options.checks, findings, ops, ids, program: shown };
+      this.block = { number, watch: new BlockWatch(this.current.warpgroups, options) };
+    }
+    return this.block.watch;
+  }
+
+  /** An ordinary access to shared memory; registers of a warpgroup are its own. */
+  private touchShared(kind: 'read' | 'write', op: GenericOp, access: Access, at: Program): void {
+    const { space } = (op.operands as { ref: Value<RefType> }).ref.type;
+    if (at.warpgroup !== undefined && space === 'smem' && isBlock(access))
+      this.blockOf(at)[kind](op, access, at.warpgroup);
+  }
+
   private read(op: GenericOp, access: Access, at: Program): void {
     const state = this.arrays.get(access.buffer.data);
-    if (!state) return;
+    if (!state) return this.touchShared('read', op, access, at);
     this.checkWritten(op, access, state, at);
     const { races } = state;
     if (!races) return;
@@ -391,7 +413,7 @@ export class Sanitizer implements Observer {
 
   private write(op: GenericOp, access: Access, at: Program): void {
     const state = this.arrays.get(access.buffer.data);
-    if (!state) return;
+    if (!state) return this.touchShared('write', op, access, at);
     const { written, races } = state;
     if (written) this.markWritten(access, written);
     if (!races) return;
