@@ -29,7 +29,7 @@ describe('text that does not parse is refused where it stands', () => {
     ['kernel @k { dim n multiple_of(x) }', "1:31: expected an integer, got 'x'"],
     ['kernel @k { in %x: f32[4] }', '1:20: expected ref<gmem …>, got f32[4]'],
     ['kernel @k { scalar %x: f32[4] }', '1:24: expected a scalar type, got f32[4]'],
-    ['kernel @k { in %x: ref<hbm f32[4]> }', "1:24: expected one of gmem, smem, tmem, got 'hbm'"],
+    ['kernel @k { in %x: ref<hbm f32[4]> }', "1:24: expected one of gmem, smem, tmem, acc, got 'hbm'"],
     ['kernel @k { in %x: ref<gmem f33> }', "1:29: expected a dtype, got 'f33'"],
     ['kernel @k { dim n in %x: ref<gmem f32[(n / 2)]> }', '1:42: expected a token, got unexpected character "/"'],
     [
