@@ -11,6 +11,7 @@ import {
   f16,
   f32,
   f64,
+  full,
   grid,
   i16,
   i32,
@@ -121,4 +122,17 @@ test.each([i32, f32, i64])('compare and swap of $name where a mask says so, and 
       );
       await agrees(swapped.with({ size }), { n, from });
     }
+});
+
+test('more programs than the hardware takes on x are refused before a launch', () => {
+  const many = kernel('many', {}, () => {
+    const [a, b] = [dim('a'), dim('b')];
+    const g = grid({ a, b, c: 2, d: 2 });
+    return blockProgram({ grid: g, inputs: {}, outputs: { y: array(f32, [1]) } }, ({ y }) => {
+      y.store(full(f32, [1], 1));
+    });
+  });
+  expect(() => runTtir(many, { a: 2 ** 15, b: 2 ** 15 })).toThrow(
+    "error[TW4106]: launch 'many' has 4294967296 programs; at most 2147483647 are possible",
+  );
 });
