@@ -11,6 +11,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   check: { load: () => import('./check.js') },
   opt: { load: () => import('./opt.js') },
   pack: { load: () => import('./pack.js') },
+  reduce: { load: () => import('./reduce.js') },
   toolchain: { load: () => import('./toolchain.js') },
   cache: { load: () => import('./cache.js') },
   doctor: { load: () => import('./doctor.js') },

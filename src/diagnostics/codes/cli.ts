@@ -88,6 +88,13 @@ export const cliCodes = {
     '`-D` sets parameters of a kernel in TypeScript. In a `.kir` file they have had their values already.',
     ({ file }) => `'${file}' is kernel IR, which has no parameters: '-D' does not apply`,
   ),
+  nothingToReduce: defineCode<{ command: string }>(
+    'TW4017',
+    'error',
+    'a command that does not fail',
+    '`tilewright reduce FILE.kir -- COMMAND…` makes a kernel smaller while a command fails. It must fail with the kernel as it is.',
+    ({ command }) => `\`${command}\` does not fail, so there is nothing to reduce`,
+  ),
   severalKernels: defineCode<{ file: string; kernels: readonly string[] }>(
     'TW4015',
     'error',
