@@ -30,7 +30,7 @@ import type { OracleCases } from 'tilewright/testing';
 
 /** Blocks that fit the registers of a GPU; small ones for f32, which few have matrix instructions for. */
 const gpuBlocks = ({ dtype }: { dtype: DType }) =>
-  dtype === f32 ? { bm: 32, bf: 32, bc: 16 } : { bm: 64, bf: 64, bc: 32 };
+  dtype === f32 ? { bm: 32, bf: 32, bc: 16 } : { bm: 64, bf: 32, bc: 32 };
 
 /**
  * Two convolutions of images x[n, h, w, c] (cross-correlation; `pad` zeros on each side, steps of `stride`): over all

@@ -32,3 +32,20 @@ describeTool('triton', 'kernels as the code of a device, in the simulator', () =
       }),
   );
 });
+
+/** Other forms of a kernel, in one dtype. */
+const forms = [
+  ['rmsnorm_fwd_bwd', 'bf16', { deterministic: 'false' }],
+  ['layernorm_fwd_bwd', 'f32', { deterministic: 'false' }],
+  ['rope', 'f16', { inPlace: 'true' }],
+  ['linear_attention_gla_gdn', 'f32', { form: 'recurrent' }],
+  ['linear_attention_gla_gdn', 'bf16', { chunk: '32' }],
+] as const;
+
+describeTool('mlir', 'other forms of kernels, on the CPU', () => {
+  test.each(forms)('%s in %s, %j', async (name, dtype, params) => {
+    const entry = oracle.find((o) => o.name === name)!;
+    const { failures } = await runCall(entry, dtype, 'ragged', 'cpu', { params });
+    expect(failures).toEqual([]);
+  });
+});

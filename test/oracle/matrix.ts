@@ -56,8 +56,9 @@ async function libraryKernel({ id, name }: OracleKernel): Promise<LibraryKernel>
 
 type Arguments = Readonly<Record<string, HostValue>>;
 
-/** What calls share: a worker that compiles for devices, where some run on them. */
+/** What calls share: a worker that compiles for devices, where some run on them, and parameters set otherwise. */
 export interface Shared {
+  readonly params?: Readonly<Record<string, string>>;
   readonly worker?: ForkServer;
 }
 
@@ -95,7 +96,7 @@ export async function runCall(
   const failures: string[] = [];
   let outputs: Readonly<Record<string, NdArray>> = {};
   try {
-    const chosen = kernel.withText(params);
+    const chosen = kernel.withText({ ...params, ...shared.params });
     // A scalar of the oracle may be a parameter of the kernel.
     const names = chosen.trace().kernel.params.map((p) => p.name);
     const scalars = Object.fromEntries(Object.entries(call.scalars).filter(([name]) => names.includes(name)));
