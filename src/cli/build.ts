@@ -11,6 +11,7 @@ import { describeResources } from '../lowering/resource-bill.js';
 import type { Target } from '../lowering/target.js';
 import type { Arguments } from './arguments.js';
 import { defineCommand, type Session } from './command.js';
+import { type DepfileOptions, depfileOf } from './depfile.js';
 import { type FlagName, passFlags } from './flags.js';
 import { buildForHost, hostCommandsOf, hostStageOfPath, hostStagesOf } from './host-build.js';
 import { type Destination, outputPaths, parseDestination, type StageExtension, stageOfPath } from './outputs.js';
@@ -134,6 +135,11 @@ const flagNames = [
   'dryRun',
   'startFrom',
   'jobs',
+  'depfile',
+  'userDepfile',
+  'depfilePath',
+  'depfileTargets',
+  'depfilePhony',
   ...toolFlags,
   ...passFlags,
 ] as const satisfies readonly FlagName[];
@@ -151,7 +157,7 @@ export const command = defineCommand({
     const memory = await memoryOf(args, destination);
     const known = await memory?.recall();
     if (known) {
-      await writeMade(known, destination, session);
+      await writeMade(known.made, destination, session, depfileFor(args, destination, known.sources));
       return 0;
     }
     return withWorkersFor(args, (workers) => build(args, session, destination, memory, workers));
@@ -248,7 +254,7 @@ async function build(
   await Promise.allSettled(work);
   const made = (await Promise.all(work)).flat();
   if (flags.dryRun) return 0;
-  await writeMade(made, destination, session);
+  await writeMade(made, destination, session, depfileFor(args, destination, [...sources]));
   if (closed && !session.reporter.hasReported) await memory?.remember(made, [...sources]);
   return 0;
 }
@@ -283,15 +289,43 @@ async function memoryOf(
   });
 }
 
-/** Writes artifacts where `-o` says, and tells of each. */
-async function writeMade(made: readonly Made[], destination: Destination, { print, reporter }: Session): Promise<void> {
+type Depfile = (outputs: readonly string[]) => { readonly path: string; readonly content: string };
+
+/** Makes the depfile that the command line asks for. */
+function depfileFor(
+  { flags }: BuildArguments,
+  destination: Destination,
+  sources: readonly string[],
+): Depfile | undefined {
+  if (!flags.depfile && !flags.userDepfile && flags.depfilePath === undefined) return undefined;
+  const options: DepfileOptions = {
+    userOnly: flags.userDepfile && !flags.depfile,
+    file: flags.depfilePath,
+    targets: flags.depfileTargets,
+    phony: flags.depfilePhony,
+  };
+  const targets = flags.targets.length > 0 ? flags.targets : ['cpu'];
+  return (outputs) => depfileOf(options, destination, targets, sources, outputs);
+}
+
+/** Writes artifacts where `-o` says, and the depfile with them, and tells of each. */
+async function writeMade(
+  made: readonly Made[],
+  destination: Destination,
+  { print, reporter }: Session,
+  depfile: Depfile | undefined,
+): Promise<void> {
   const paths = outputPaths(destination, made);
+  const rules = depfile?.(paths);
   if (paths[0] === '-') {
     await print(made[0]!.bytes);
     return;
   }
   await writeOutputs(
-    made.map(({ bytes, extension }, i) => ({ path: paths[i]!, content: bytes, executable: extension === 'exe' })),
+    [
+      ...made.map(({ bytes, extension }, i) => ({ path: paths[i]!, content: bytes, executable: extension === 'exe' })),
+      ...(rules ? [rules] : []),
+    ],
     destination.kind === 'folder',
   );
   for (const [i, { bytes, note, detail }] of made.entries())

@@ -195,6 +195,12 @@ export const flags = {
   xPtxas: each('-Xptxas', 'FLAG', 'pass a flag to ptxas; repeatable', text),
   xTriton: each('-Xtriton', 'KEY=VALUE', 'set an option of Triton, as num_warps=8; repeatable', text),
 
+  depfile: toggle('-MD', 'write a depfile: what was read, the installation included, as a rule for make and Ninja'),
+  userDepfile: toggle('-MMD', "the same with the user's files alone"),
+  depfilePath: last('-MF', 'FILE', 'where the depfile goes (default: beside the output, as .d)', text),
+  depfileTargets: each('-MT', 'TARGET', 'target of its rule instead of the outputs, as it is; repeatable', text),
+  depfilePhony: toggle('-MP', 'a rule for each file that was read, so that one that is removed is no error'),
+
   jobs: last('-j', 'N', 'compile this many kernels at once (default: one for each processor)', positiveInteger),
 
   noLineInfo: toggle('-g0', 'leave out the line tables that lead from machine code to TypeScript'),

@@ -30,7 +30,7 @@ export interface BuildQuestion {
 }
 
 export interface Remembered {
-  recall(): Promise<Made[] | undefined>;
+  recall(): Promise<{ readonly made: Made[]; readonly sources: readonly string[] } | undefined>;
   remember(made: readonly Made[], sources: readonly string[]): Promise<void>;
 }
 
@@ -58,8 +58,8 @@ export async function rememberedBuild({
     const memo = new BuildMemo(new ArtifactCache(cache, () => {}), cache);
     return {
       async recall() {
-        const entry = await memo.recall(question);
-        return entry && unpack(entry);
+        const known = await memo.recall(question);
+        return known && { made: unpack(known.entry), sources: known.sources };
       },
       remember: (made, sources) => memo.remember(question, sources, started, pack(made)),
     };

@@ -29,12 +29,13 @@ export class BuildMemo {
     return join(this.folder, 'builds', question.slice(0, 2), `${question}.json`);
   }
 
-  /** What was made for a question, if every file that took part is as it was then. */
-  async recall(question: string): Promise<Entry | undefined> {
+  /** What was made for a question, and of which files, if each of them is as it was then. */
+  async recall(question: string): Promise<{ readonly entry: Entry; readonly sources: readonly string[] } | undefined> {
     try {
       const sources = JSON.parse(await readFile(this.path(question), 'utf8')) as Sources;
       for (const [file, hash] of Object.entries(sources)) if (sha256(await readFile(file)) !== hash) return undefined;
-      return await this.cache.get(answerKey(question, sources));
+      const entry = await this.cache.get(answerKey(question, sources));
+      return entry && { entry, sources: Object.keys(sources) };
     } catch {
       return undefined;
     }
