@@ -6,6 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { depfileText, escapeForMake } from '../../src/cli/depfile.js';
 import { programPath } from '../support/built-cli.js';
 import { inFolder, tilewright } from '../support/cli.js';
+import { withoutMake } from '../support/environment.js';
 import { describeTool } from '../support/tools.js';
 
 describe('a depfile', () => {
@@ -100,7 +101,7 @@ describeTool('mlir', 'a Makefile that includes depfiles', () => {
         `all: a.so b.so c.so\n%.so: %.kernel.ts\n\t@echo built $@\n\t@"${process.execPath}" "${programPath}" build $< -o $@ -MD -MP\n-include $(wildcard *.d)\n`,
       );
       const built = async (): Promise<string[]> => {
-        const { stdout } = await make('make', ['-j8'], { cwd, env: { ...process.env, MAKEFLAGS: '' } });
+        const { stdout } = await make('make', ['-j8'], { cwd, env: withoutMake(process.env) });
         return [...stdout.matchAll(/^built (\w)\.so$/gm)].map((m) => m[1]!).sort();
       };
       expect(await built()).toEqual(['a', 'b', 'c']);

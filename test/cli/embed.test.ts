@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { programPath } from '../support/built-cli.js';
 import { inFolder } from '../support/cli.js';
+import { withoutMake } from '../support/environment.js';
 import { describeTool } from '../support/tools.js';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -30,7 +31,7 @@ function run(cwd: string, command: string, args: readonly string[]): Ran {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd,
     encoding: 'utf8',
-    env: { ...process.env, CC: 'cc' },
+    env: { ...withoutMake(process.env), CC: 'cc' },
   });
   return { status, stdout, stderr };
 }

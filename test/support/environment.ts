@@ -16,3 +16,7 @@ export async function withEnvironment(
     set(before);
   }
 }
+
+/** An environment without what `make test` leaves in it: the make of a test is nobody's child. */
+export const withoutMake = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !/^(MAKE|MFLAGS)/.test(name)));
