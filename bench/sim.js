@@ -7,7 +7,7 @@ import { compile } from '../dist/api/compile.js';
 import { loadKernels } from '../dist/api/loader.js';
 import { simulateSource } from '../dist/api/simulate.js';
 import { f16 } from '../dist/ir/dtypes.js';
-import { loadPtx, simulatePtx } from '../dist/simulator/index.js';
+import { loadPtx, simulateCode } from '../dist/simulator/index.js';
 import { nd } from '../dist/testing/index.js';
 import { median } from './table.js';
 
@@ -39,7 +39,7 @@ const launch = { grid: [4, 1, 1], block: [128, 1, 1], arguments: [{ kind: 'buffe
 const rates = [];
 for (let round = 0; round <= rounds; round++) {
   const { ms, result } = milliseconds(() =>
-    simulatePtx(loaded, launch, { out: new Float32Array(4) }, { checks: false }),
+    simulateCode(loaded, launch, { out: new Float32Array(4) }, { checks: false }),
   );
   if (round > 0) rates.push(result.laneInstructions / ms / 1e3);
 }
