@@ -1,5 +1,6 @@
 /** Smaller kernels to try in place of one that shows a bug: delta debugging (Zeller and Hildebrandt, 2002) over ops. */
 
+import { isWide } from './dtypes.js';
 import type { Kernel, Launch } from './kernel.js';
 import { definitionOf, isOp } from './ops/index.js';
 import { runPasses } from './pass.js';
@@ -37,8 +38,8 @@ function without(kernel: Kernel, gone: ReadonlySet<GenericOp>): Kernel {
       const standIns = op.results.map((result, i) => {
         const given = loop[i] ?? operandsOf(op).find((v) => sameType(v.type, result.type));
         if (given) return r.mapped(given);
-        const types = [result.type as TileType];
-        return r.emit('constant', {}, { value: 0 }, op, { types }).results[0]!;
+        const type = result.type as TileType;
+        return r.emit('constant', {}, { value: isWide(type.dtype) ? 0n : 0 }, op, { types: [type] }).results[0]!;
       });
       r.replace(op, standIns);
     });

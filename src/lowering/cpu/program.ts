@@ -55,7 +55,10 @@ export class RegionLowering {
 
   /** Lowers all ops but the terminator, which `end` handles while the region's tiles still exist. */
   lower<T>(end: (terminator: GenericOp | undefined) => T): T {
-    const { e } = this.context.tiles;
+    const { tiles } = this.context;
+    const { e } = tiles;
+    // What is finished here of values from outside is so only where this region is run, and in buffers that it gives back.
+    const leave = tiles.enter();
     for (const op of this.region.ops) {
       this.now = this.uses.positionOf(op);
       e.loc = op.loc;
@@ -66,6 +69,7 @@ export class RegionLowering {
     const result = end(this.region.ops.at(-1));
     this.flush();
     for (const buffer of this.own) this.context.arena.release(buffer);
+    leave();
     return result;
   }
 

@@ -52,7 +52,7 @@ interface Remembered {
 export const typeOf = (v: Value): TileType => v.type as TileType;
 
 export class Tiles {
-  private readonly places = new Map<Value, Place>();
+  private places = new Map<Value, Place>();
   private readonly blocks = new Map<GenericOp, BlockPlace>();
   private readonly depths = new Map<MlirValue, number>();
   private readonly bases = new Map<number, MlirValue>();
@@ -65,6 +65,15 @@ export class Tiles {
     readonly arrays: ReadonlyMap<Value, ArrayPlace>,
     private readonly arena: MlirValue,
   ) {}
+
+  /** Begins a region. @returns what ends it: every value is then where it was before. */
+  enter(): () => void {
+    const outer = this.places;
+    this.places = new Map(outer);
+    return () => {
+      this.places = outer;
+    };
+  }
 
   set(value: Value, place: Place): void {
     this.places.set(value, place);
