@@ -32,17 +32,16 @@ export const command = defineCommand({
     const { run } = await import('../drivers/run.js');
     const { withWorkspace } = await import('../drivers/workspace.js');
     const { writeOutputs } = await import('../drivers/files.js');
-    const { findCommand, fullEnvironment } = await import('../drivers/environment.js');
+    const { fullEnvironment } = await import('../drivers/environment.js');
 
     const kernels = readKernels(await readText(file), file, process.cwd()).map((k) => k.kernel);
     const textOf = (list: readonly Kernel[]): string => list.map((k) => printKernel(k)).join('\n');
-    const path = findCommand(tool);
     return withWorkspace(async (folder) => {
       const candidate = `${folder}/reduced.kir`;
       const attempt = async (list: readonly Kernel[]): Promise<Outcome> => {
         await writeOutputs([{ path: candidate, content: textOf(list) }]);
         const replaced = args.map((a) => (a === file ? candidate : a));
-        return run(tool, path, replaced, { env: fullEnvironment(), signal: session.signal });
+        return run(tool, tool, replaced, { env: fullEnvironment(), signal: session.signal });
       };
       const first = await attempt(kernels);
       if (first.ok)

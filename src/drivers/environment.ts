@@ -1,6 +1,5 @@
 /** The one place that reads the environment. Everything else gets what it needs as arguments. */
 
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -27,16 +26,6 @@ export function toolOfInstallation(tool: string): string | undefined {
 
 /** Folders that commands are looked up in. */
 export const searchPath = (): string[] => (read('PATH') ?? '').split(':').filter((p) => p !== '');
-
-/** Path of a command, as a shell would find it; the name itself where it is a path or nowhere. */
-export function findCommand(name: string): string {
-  if (name.includes('/')) return name;
-  return (
-    searchPath()
-      .map((folder) => join(folder, name))
-      .find((path) => existsSync(path)) ?? name
-  );
-}
 
 /** The user's environment, for commands of the user's. */
 export const fullEnvironment = (): Record<string, string> => matching(/^/);

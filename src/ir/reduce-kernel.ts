@@ -50,17 +50,15 @@ function without(kernel: Kernel, gone: ReadonlySet<GenericOp>): Kernel {
 /** What a kernel declares and no longer uses. */
 function withoutUnused(kernel: Kernel): Kernel {
   const used = new Set<unknown>();
-  const names = new Set<unknown>();
   for (const { body } of kernel.launches)
     walk(body, (op) => {
       for (const v of operandsOf(op)) used.add(v);
-      if (isOp(op, 'dim')) names.add(op.attrs.name);
     });
   const params = kernel.params.filter((p) => used.has(p.value));
-  // Extents of arrays, of grids and in costs name dims.
+  // Ops, and extents of arrays, of grids and in costs name dims.
   const text = printKernel({ ...kernel, params, dims: [] }, { locs: false });
   const mentioned = (name: string): boolean => text.split(/[^\w]+/).includes(name) || text.includes(`"${name}"`);
-  return { ...kernel, params, dims: kernel.dims.filter((d) => names.has(d.name) || mentioned(d.name)) };
+  return { ...kernel, params, dims: kernel.dims.filter((d) => mentioned(d.name)) };
 }
 
 /** The region of a branch in place of it. */
